@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/facts.h"
+#include "core/literal.h"
+#include "task/case.h"
+#include "task/graph.h"
+
+namespace ksplit {
+
+/// What rules and bottleneck tests may ask of a case, by name. The largest tensor input (the first
+/// of several) stands for the case where one tensor is meant.
+///
+///   element_count    int     elements of the largest tensor input
+///   dtype            string  its dtype, "float16"
+///   rank             int     its rank
+///   contiguous       bool    every tensor input is contiguous
+///   power_of_two     bool    every size of every tensor input is a power of two
+///   aligned          bool    every tensor input starts on 16 bytes
+///   strided          bool    some tensor input is not contiguous and has a stride above 1
+///   low_precision    bool    some tensor input is bfloat16, float8 or an 8-bit integer
+///
+/// Where the reference contains a reduction over adjacent axes (the first one in its trace):
+///
+///   outer_size, reduce_size, inner_size   int
+///
+/// Where the reference is elementwise over at least two operands (shapes left-padded with 1):
+///
+///   out_ndim         int     rank of the result
+///   broadcast_dims   list    dimensions on which an operand is repeated, ascending
+///   equal_shapes     bool    no operand is repeated; a Python number counts as no operand
+///   operand_shapes   list    the shapes themselves, for comparison between cases
+///
+/// A feature that does not apply to a case is absent.
+using Features = std::map<std::string, Literal, std::less<>>;
+
+/// Features of one case.
+Features case_features(const Case& sample, const ReferenceGraph& graph);
+
+/// The names that rules may use.
+std::span<const std::string_view> feature_names();
+
+/// The overload-free name of an operation: "aten.sum.dim_IntList" -> "sum".
+std::string_view base_name(std::string_view op);
+
+/// Whether an operation only passes a tensor on, or changes how it is looked at, without work.
+bool is_view(std::string_view base);
+
+}  // namespace ksplit
