@@ -16,19 +16,35 @@ namespace ksplit {
 ///
 ///   dtype        x.dtype                 value: the string "torch.float16", printed without quotes
 ///   rank         x.dim()
-///   size         x.size(d)               d: `dimension`, or the forward argument `dimension_argument`
+///   size         x.size(d)               d: `dimension`, or the argument `dimension_argument`
 ///   stride       x.stride(d)
 ///   numel        x.numel()
+///   shape        x.shape                 all sizes as a list, for `equals` and `equals_subject`
 ///   contiguous   x.is_contiguous()
 ///   aligned      x.data_ptr() % 16 == 0
-///   value        alpha                   a constant argument itself
-///   type         type(alpha)             "int", "float", "bool", "NoneType", "list", "Tensor";
-///                                        bool is not int
-///   device       x.is_cuda
+///   value        alpha                   a constant argument itself; a list equals a tuple, and
+///   its
+///                                        test must follow one of its type
+///   type         type(alpha)             "int", "float", "bool", "str", "NoneType", "list" (a
+///   tuple
+///                                        too) or "Tensor" (no subclass); bool is not int
+///   device       x.get_device()          tensors of a recorded case share one device, which is not
+///                                        recorded: of all tests only `equals_subject` can hold
 ///   grad         x.requires_grad         always false on a recorded case
 struct Subject {
   enum class Kind {
-    dtype, rank, size, stride, numel, contiguous, aligned, value, type, device, grad
+    dtype,
+    rank,
+    size,
+    stride,
+    numel,
+    shape,
+    contiguous,
+    aligned,
+    value,
+    type,
+    device,
+    grad
   };
   Kind kind = Kind::rank;
   int argument = 0;                       // position among forward's parameters
@@ -46,6 +62,7 @@ struct Test {
     between,         // values[0] <= subject <= values[1]
     divisible,       // subject % values[0] == 0
     equals_subject,  // subject == other
+    axis_of,         // -other <= subject < other: an axis of a tensor whose rank is `other`
   };
   Subject subject;
   Kind kind = Kind::equals;
