@@ -34,9 +34,9 @@ struct PythonNode {
   };
   std::vector<Field> fields;
 
-  const Field* field(std::string_view name) const;            // nullptr if absent
-  const PythonNode* child(std::string_view name) const;       // single node field or nullptr
-  std::string identifier(std::string_view name) const;        // string field, "" if absent
+  const Field* field(std::string_view name) const;       // nullptr if absent
+  const PythonNode* child(std::string_view name) const;  // single node field or nullptr
+  std::string identifier(std::string_view name) const;   // string field, "" if absent
 };
 
 /// A Python file as data: text and tree. Edits are made on the text, by range.
