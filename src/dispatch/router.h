@@ -80,14 +80,12 @@ struct RouteWalk {
 };
 RouteWalk walk(const RouteBlock& tree, const Case& sample);
 
-/// Python statements without outer indentation, ending in `return {fallback_text}`. `arguments` is
-/// what a call passes on after `self` (`call_arguments` in dispatch/emit.h).
+/// Python statements without outer indentation, ending in `return {fallback_text}`.
 std::string print_route(const RouteBlock& tree, const std::vector<RouteBranch>& branches,
-                        const Task& task, const std::string& arguments,
-                        const std::string& fallback_text);
+                        const Task& task, const std::string& fallback_text);
 
-/// All of it: the body of `_route`.
+/// All of it: the body of `_route`, for the task's cases.
 std::string route_body(const std::vector<RouteBranch>& branches, const Task& task,
-                       const std::string& arguments, const std::string& fallback_text);
+                       const std::string& fallback_text);
 
 }  // namespace ksplit

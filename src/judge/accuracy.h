@@ -15,8 +15,8 @@
 //   G0  structure: number of outputs, dtype, shape, stride order; inputs unchanged unless the base
 //       changes the same ones
 //   G1  NaN in the same places; Inf in the same places with the same sign
-//   rule  |actual - golden| <= atol + rtol |golden| for every element, wherever the base holds it;
-//       integers and bool equal, always
+//   rule  |actual - expected| <= atol + rtol |expected| for every element, wherever the base holds
+//       it; integers and bool equal, always
 //   G3  no less accurate than the base: ratios of RMSE and of the largest error, each error floored
 //       at u rms(golden) / sqrt(3), the error that rounding the output alone may make
 //

@@ -17,6 +17,9 @@ namespace ksplit {
 ///   latency  host latency faster beyond the margin; device time not slower
 enum class Objective { both, device, latency };
 
+/// The word of the command line and the summary.
+const char* name_of(Objective objective);
+
 struct AdoptionPolicy {
   Objective objective = Objective::both;
   double alpha = 0.01;       // of this decision: `decision_alpha`
@@ -31,8 +34,8 @@ struct AdoptionPolicy {
 /// that the file holds any part that is not faster is at most `file_alpha`.
 double decision_alpha(double file_alpha, int groups, int confirmed_per_group);
 
-/// Confirmation samples of one case: log ratios of paired blocks (judge/timing.h). A metric the
-/// objective does not judge may be empty.
+/// Confirmation samples of one case: log ratios of paired blocks (judge/timing.h). `host` may be
+/// empty when the objective is the device alone.
 struct ConfirmedCase {
   int case_index = 0;
   std::vector<double> device;

@@ -36,21 +36,11 @@ struct Part {
                                     // part: routed in this order, they tell the parts apart
 };
 
-/// Divides a group by single tests on `subjects`, recursively, minimising the geometric mean of
-/// time with the penalties of the policy; parts for which no candidate beats the base stay on it.
-/// Deterministic. An undivided group comes back as one part with an empty guard.
+/// Divides a group by single tests on `subjects` (`distinguishing_subjects`), recursively,
+/// minimising the geometric mean of time with the penalties of the policy; parts for which no
+/// candidate beats the base stay on it. Deterministic. An undivided group comes back as one part
+/// with an empty guard.
 std::vector<Part> divide_group(const Screening& screening, const std::vector<Subject>& subjects,
                                const DivisionPolicy& policy = {});
-
-/// What a router may ask of these cases: type, dtype, rank, sizes, strides, element count,
-/// contiguity and alignment of tensors, values of constants. Subjects that are the same on all
-/// cases are left out; cheap ones come first.
-std::vector<Subject> distinguishing_subjects(const Task& task,
-                                             const std::vector<const Case*>& cases);
-
-/// A test that holds on all of `inside` and on as few of `outside` as this subject allows:
-/// equality, a range, a common divisor, a set of values; none if it excludes nobody.
-std::optional<Test> separating_test(const Subject& subject, const std::vector<const Case*>& inside,
-                                    const std::vector<const Case*>& outside);
 
 }  // namespace ksplit
