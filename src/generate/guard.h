@@ -23,11 +23,9 @@ namespace ksplit {
 ///   contiguous   x.is_contiguous()
 ///   aligned      x.data_ptr() % 16 == 0
 ///   value        alpha                   a constant argument itself; a list equals a tuple, and
-///   its
-///                                        test must follow one of its type
-///   type         type(alpha)             "int", "float", "bool", "str", "NoneType", "list" (a
-///   tuple
-///                                        too) or "Tensor" (no subclass); bool is not int
+///                                        such a test must follow one of the argument's type
+///   type         type(alpha)             "int", "float", "bool", "str", "NoneType", "Tensor" (no
+///                                        subclass), "list" (or tuple); bool is not int
 ///   device       x.get_device()          tensors of a recorded case share one device, which is not
 ///                                        recorded: of all tests only `equals_subject` can hold
 ///   grad         x.requires_grad         always false on a recorded case
