@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.add with a factor and broadcasting; the cases lie beside this file."""
+
+import json
+import os
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y, alpha=1.0):
+        return torch.add(x, y, alpha=alpha)
+
+
+def get_init_inputs():
+    return []
+
+
+def get_input_groups():
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases.jsonl")
+    with open(path, encoding="utf-8") as lines:
+        return [[make_input(entry) for entry in json.loads(line)["inputs"]] for line in lines]
+
+
+def make_input(entry):
+    if entry["type"] == "attr":
+        return entry["value"]
+    return torch.randn(entry["shape"]).to(getattr(torch, entry["dtype"]))
