@@ -26,4 +26,4 @@ def get_input_groups():
 def make_input(entry):
     if entry["type"] == "attr":
         return entry["value"]
-    return torch.randn(entry["shape"]).to(getattr(torch, entry["dtype"]))
+    return torch.rand(entry["shape"]).to(getattr(torch, entry["dtype"]))

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Iterator, Optional
 
+from ksplit.interpreter import enable_interpreter
 from ksplit.protocol import RequestError
 
 # Written before a cold CPU sample. Sixty-four MiB leave every core's own caches; a shared
@@ -137,12 +138,10 @@ def _open_cpu_executor() -> str:
                 os.environ["KSPLIT_CPU"] = "interpreter"
                 arguments = [sys.executable, "-m", "ksplit.worker", *sys.argv[1:]]
                 os.execv(sys.executable, arguments)
-    os.environ["TRITON_INTERPRET"] = "1"
-    _require("triton")
-    from triton.runtime.autotuner import Autotuner
-
-    # The interpreter has no clock worth asking: every configuration ties and the first one wins.
-    Autotuner.do_bench = property(lambda self: lambda kernel_call, quantiles: (0.0, 0.0, 0.0))
+    try:
+        enable_interpreter()
+    except ImportError as error:
+        raise _not_importable("triton", error) from error
     return "interpreter"
 
 
@@ -150,12 +149,15 @@ def _require(package: str) -> ModuleType:
     try:
         return importlib.import_module(package)
     except ImportError as error:
-        raise RequestError(
-            "environment",
-            f"{package} cannot be imported by {sys.executable}: {error}; install it with "
-            f"`{sys.executable} -m pip install {package}` or name another interpreter with "
-            f"--python",
-        ) from error
+        raise _not_importable(package, error) from error
+
+
+def _not_importable(package: str, error: ImportError) -> RequestError:
+    return RequestError(
+        "environment",
+        f"{package} cannot be imported by {sys.executable}: {error}; install it with "
+        f"`{sys.executable} -m pip install {package}` or name another interpreter with --python",
+    )
 
 
 @contextmanager
