@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/result.h"
+#include "stages/options.h"
+
+namespace ksplit::cli {
+
+enum class Command { split, plan, verify, bench };
+
+/// The command line as values.
+struct Arguments {
+  Command command = Command::split;
+  Options options;
+  std::filesystem::path implementation;  // verify, bench
+  bool json = false;
+};
+
+/// What to do after reading the command line: run, or print `text` (help, version) and end.
+struct Parsed {
+  Arguments arguments;
+  std::string text;  // not empty: print it, exit 0
+};
+
+/// Errors: usage, in the words of the parser.
+Result<Parsed> parse_arguments(int argc, const char* const* argv);
+
+}  // namespace ksplit::cli
