@@ -14,9 +14,9 @@ namespace ksplit {
 
 /// What the comment at the top of an emitted file says.
 struct Header {
-  std::string tool_version;  // "0.1.0"
-  std::string date;          // "2026-11-30"
-  std::string device;        // "NVIDIA H200"
+  std::string tool_version;                                   // "0.1.0"
+  std::string date;                                           // "2026-11-30"
+  std::string device;                                         // "NVIDIA H200"
   std::vector<std::pair<std::string, std::string>> versions;  // {"torch", "2.13.0"} ...
   std::vector<std::string> branches;  // one line each: group, kernel, cases, gain
 };

@@ -74,7 +74,11 @@ std::optional<TunedConfig> config_of(const PythonModule& module, const PythonNod
 }  // namespace
 
 std::string imported_name(const PythonModule& module, const PythonNode* expression) {
-  const std::string written = dotted_name(expression);
+  return imported_name(module, dotted_name(expression));
+}
+
+std::string imported_name(const PythonModule& module, std::string_view dotted) {
+  const std::string written(dotted);
   const std::string first = written.substr(0, written.find('.'));
   if (first.empty()) return {};
   std::string meaning = first;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/literal.h"
@@ -26,6 +27,7 @@ std::vector<KernelDefinition> kernels_of(const PythonModule& module);
 
 /// What `import` statements made a dotted name mean: "tl.constexpr" -> "triton.language.constexpr".
 std::string imported_name(const PythonModule& module, const PythonNode* expression);
+std::string imported_name(const PythonModule& module, std::string_view dotted);
 
 /// One `triton.Config`.
 struct TunedConfig {

@@ -136,7 +136,8 @@ std::vector<std::string> split_items(std::string_view text) {
   return items;
 }
 
-std::vector<std::string> signature_items(const PythonModule& module, const PythonNode& function) {
+std::vector<std::string> signature_items(const PythonModule& module, const PythonNode& function,
+                                         const Edits& edits) {
   using Kind = PythonParameter::Kind;
   std::vector<std::string> items;
   bool seen_positional_only = false;
@@ -150,10 +151,10 @@ std::vector<std::string> signature_items(const PythonModule& module, const Pytho
     std::string item;
     if (parameter.kind == Kind::var_positional) item = "*";
     if (parameter.kind == Kind::var_keyword) item = "**";
-    item += module.source_of(*parameter.node);
+    item += edits.apply(module.text, parameter.node->range);
     if (parameter.default_value != nullptr) {
       item += parameter.annotation == nullptr ? "=" : " = ";
-      item += module.source_of(*parameter.default_value);
+      item += edits.apply(module.text, parameter.default_value->range);
     }
     items.push_back(std::move(item));
   }
@@ -165,10 +166,8 @@ std::string layout_items(std::string_view head, const std::vector<std::string>& 
                          std::string_view tail, std::size_t indent) {
   const std::string joined = fmt::format("{}", fmt::join(items, ", "));
   std::string line = fmt::format("{}({}{}", head, joined, tail);
-  if (indent + line.find('\n') <= kLineLength ||
-      (line.find('\n') == std::string::npos && indent + line.size() <= kLineLength)) {
-    return line;
-  }
+  // An item of several lines is its author's layout.
+  if (line.find('\n') != std::string::npos || indent + line.size() <= kLineLength) return line;
   const std::string outer(indent, ' ');
   const std::string inner(indent + 4, ' ');
   if (inner.size() + joined.size() <= kLineLength) {

@@ -35,8 +35,9 @@ ByteRange decorator_lines(const PythonModule& module, const PythonNode& decorato
 std::string_view indentation_at(std::string_view text, std::size_t offset);
 
 /// A signature's items as they are written, with the `/` and `*` separators where they belong:
-/// {"x", "*", "block: int = 64"}.
-std::vector<std::string> signature_items(const PythonModule& module, const PythonNode& function);
+/// {"x", "*", "block: int = 64"}. Edits inside them are applied.
+std::vector<std::string> signature_items(const PythonModule& module, const PythonNode& function,
+                                         const Edits& edits = {});
 
 /// The items of a comma-separated list, whatever brackets and strings they contain.
 std::vector<std::string> split_items(std::string_view text);

@@ -71,8 +71,10 @@ class Decoder {
 
  private:
   Result<ByteRange> byte_range(const json& value, const std::string& type) const {
-    if (!value.is_array() || value.size() != 2 || !value[0].is_number_unsigned() ||
-        !value[1].is_number_unsigned()) {
+    const auto is_offset = [](const json& number) {
+      return number.is_number_integer() && number.get<std::int64_t>() >= 0;
+    };
+    if (!value.is_array() || value.size() != 2 || !is_offset(value[0]) || !is_offset(value[1])) {
       return malformed(fmt::format("{} with range {}", type, value.dump()));
     }
     const ByteRange range{value[0].get<std::size_t>(), value[1].get<std::size_t>()};
