@@ -9,7 +9,6 @@
 #include <set>
 
 #include "core/check.h"
-#include "judge/separate.h"
 
 namespace ksplit {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "generate/guard.h"
+#include "judge/separate.h"
 #include "task/case.h"
 
 // From screening times to the fewest kernels that serve a group well.

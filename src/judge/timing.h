@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/result.h"
+#include "worker/outcomes.h"
 
 // Whether B (base) or C (candidate) is faster, with stated error rates.
 //
@@ -27,9 +28,6 @@
 // outlier.
 
 namespace ksplit {
-
-/// A schedule's entries are positions among the arms of a bench request.
-using Schedule = std::vector<int>;
 
 /// `blocks` blocks of arms 0 (base) and 1 (candidate), each in one of the two mirrored orders.
 Schedule paired_schedule(int blocks, std::uint64_t seed);
