@@ -9,10 +9,11 @@ import platform
 import re
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Iterator, Optional
+from typing import Any
 
 from ksplit.interpreter import enable_interpreter
 from ksplit.protocol import RequestError
@@ -25,7 +26,7 @@ _CPU_FLUSH_LIMIT = 64 << 20
 class Device:
     """An opened device. `torch` and `triton` are imported when it is, never before."""
 
-    def __init__(self, kind: str, index: int, executor: str, accelerator: Optional[ModuleType]):
+    def __init__(self, kind: str, index: int, executor: str, accelerator: ModuleType | None):
         import torch
 
         self.kind = kind  # "cpu", "gpu" or "npu"

@@ -62,7 +62,7 @@ def _try_input(
     router: Router,
     values: list[Any],
     rules: Rules,
-) -> Optional[_Outcome]:
+) -> _Outcome | None:
     """None if the reference or the base refuses the input."""
 
     def fresh() -> list[Any]:
@@ -124,5 +124,5 @@ def _disagreement(actual: Leaves, expected: Leaves, rules: Rules) -> str:
     return ""
 
 
-def _number(value: Optional[float]) -> str:
+def _number(value: float | None) -> str:
     return "?" if value is None else str(encode_float(value))

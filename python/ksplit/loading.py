@@ -14,7 +14,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 import torch
 from torch import nn
@@ -89,7 +89,7 @@ def build_module(
     seed: int,
     device: Device,
     kind: str,
-    twin: Optional[nn.Module] = None,
+    twin: nn.Module | None = None,
 ) -> nn.Module:
     """`cls(*init_inputs)` on the device, in eval mode, with `twin`'s parameters where names match.
 

@@ -7,7 +7,8 @@ import json
 import math
 import os
 import traceback
-from typing import Any, Iterator, Optional
+from collections.abc import Iterator
+from typing import Any
 
 VERSION = 1
 REQUEST_FD = 3
@@ -22,9 +23,9 @@ class RequestError(Exception):
         kind: str,
         message: str,
         *,
-        case: Optional[int] = None,
-        file: Optional[str] = None,
-        line: Optional[int] = None,
+        case: int | None = None,
+        file: str | None = None,
+        line: int | None = None,
         trace: str = "",
     ) -> None:
         super().__init__(message)
@@ -51,8 +52,8 @@ def user_error(
     what: str,
     error: BaseException,
     *,
-    file: Optional[str] = None,
-    case: Optional[int] = None,
+    file: str | None = None,
+    case: int | None = None,
 ) -> RequestError:
     """Turns an exception of the user's code into an error that points into the user's file."""
     line = None

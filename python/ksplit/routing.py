@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter_ns
 from types import CodeType, FunctionType
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable
 
 import torch
 
@@ -24,9 +25,11 @@ class Router:
     def __init__(self, implementation: Implementation) -> None:
         self.module = implementation.module
         cls = type(self.module)
-        self.route: Optional[FunctionType] = vars(cls).get("_route")
+        self.route: FunctionType | None = vars(cls).get("_route")
         self._hosts: dict[str, FunctionType] = {}
-        self._base = cls.__mro__[1]
+        self._base: type[torch.nn.Module] | None = cls.__mro__[1]
+        if self._base is torch.nn.Module:
+            self._base = None
         if self.route is not None:
             names = set(_names(self.route.__code__))
             # The host functions it calls; a helper of the base has no reason to be there.
@@ -42,16 +45,18 @@ class Router:
         if self.route is None:
             yield
             return
-        forward = self._base.forward
+        forward = None if self._base is None else self._base.forward
         scope = self.route.__globals__
         try:
             for name, function in self._hosts.items():
                 scope[name] = wrap(name, function)
-            self._base.forward = wrap(BASE, forward)  # type: ignore[method-assign]
+            if self._base is not None:
+                self._base.forward = wrap(BASE, forward)
             yield
         finally:
             scope.update(self._hosts)
-            self._base.forward = forward  # type: ignore[method-assign]
+            if self._base is not None:
+                self._base.forward = forward
 
 
 def _names(code: CodeType) -> Iterator[str]:

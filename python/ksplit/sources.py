@@ -9,7 +9,7 @@ import re
 import sys
 import tokenize
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from ksplit.protocol import RequestError, encode_float, user_error
 
@@ -71,7 +71,7 @@ class _Encoder:
             "fields": [[name, self._value(item, inner)] for name, item in ast.iter_fields(node)],
         }
 
-    def _range(self, node: ast.AST) -> Optional[list[int]]:
+    def _range(self, node: ast.AST) -> list[int] | None:
         end_line = getattr(node, "end_lineno", None)
         if end_line is None:
             return None

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import torch
 from torch import nn
@@ -74,7 +74,7 @@ class Task:
         )
         return Implementation(os.path.abspath(path), namespace, module)
 
-    def _float64_reference(self) -> Optional[nn.Module]:
+    def _float64_reference(self) -> nn.Module | None:
         """The reference in float64, if it runs there on the smallest case."""
         if not self._cases:
             return None
@@ -118,7 +118,7 @@ class Task:
         return [upcast(value) for value in self.inputs(index)]
 
     def describe_case(self, index: int) -> dict[str, Any]:
-        return {"index": index, "inputs": self.describe_inputs(self.inputs(index))}
+        return {"index": index, "inputs": self.describe_inputs(self.stored_inputs(index))}
 
     def describe_inputs(self, values: list[Any]) -> list[dict[str, Any]]:
         """Arguments under the names of forward's parameters; what is left out by its default."""
@@ -207,7 +207,7 @@ class Task:
             kind = "input-missing" if is_missing else "input-malformed"
             raise user_error(kind, f"{name}() fails", error, file=self._file) from error
 
-    def _malformed(self, message: str, case: Optional[int] = None) -> Any:
+    def _malformed(self, message: str, case: int | None = None) -> Any:
         raise RequestError("input-malformed", message, file=self._file, case=case)
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import gc
 import statistics
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter_ns
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable
 
 import torch
 
@@ -27,6 +28,8 @@ _EMPTY_INTERVALS = 20
 
 def arm_calls(task: Task, arms: list[dict[str, Any]], case: int) -> dict[str, Call]:
     """One warmed-up call per arm, all on the same inputs. Errors: candidate-failed."""
+    if len({arm["name"] for arm in arms}) != len(arms):
+        raise RequestError("input-malformed", "two arms have the same name")
     inputs = task.inputs(case)
     calls: dict[str, Call] = {}
     for arm in arms:
@@ -85,9 +88,7 @@ def bench(
             if graphs is not None:
                 return _replay(graphs, schedule)
         overhead = _event_overhead(task, cold)
-        samples = [
-            _event_sample(task, calls[arm], launches, cold) - overhead for arm in schedule
-        ]
+        samples = [_event_sample(task, calls[arm], launches, cold) - overhead for arm in schedule]
         return {"device_us": samples, "overhead_us": overhead, "clock": "events"}
 
 
@@ -141,9 +142,7 @@ class _Graph:
             for _ in range(count):
                 if cold:
                     task.device.flush_cache()
-                begin, end = (
-                    torch.cuda.Event(enable_timing=True, external=True) for _ in range(2)
-                )
+                begin, end = (torch.cuda.Event(enable_timing=True, external=True) for _ in range(2))
                 begin.record(stream)
                 for _ in range(self.divisor):
                     call()
@@ -159,7 +158,7 @@ class _Graph:
 
 def _capture_all(
     task: Task, calls: dict[str, Call], launches: int, cold: bool
-) -> Optional[dict[Optional[str], _Graph]]:
+) -> dict[str | None, _Graph] | None:
     """A graph per arm, and under None one of empty intervals; None if any cannot be captured.
 
     The graphs share one memory pool: they never run at the same time and nobody reads their
@@ -167,7 +166,7 @@ def _capture_all(
     """
     stream = torch.cuda.Stream()
     pool = torch.cuda.graph_pool_handle()
-    graphs: dict[Optional[str], _Graph] = {}
+    graphs: dict[str | None, _Graph] = {}
     task.device.flush_cache()  # allocates the buffer outside any capture
     try:
         graphs[None] = _Graph(1)
@@ -189,7 +188,7 @@ def _capture_all(
     return graphs
 
 
-def _replay(graphs: dict[Optional[str], _Graph], schedule: list[str]) -> dict[str, Any]:
+def _replay(graphs: dict[str | None, _Graph], schedule: list[str]) -> dict[str, Any]:
     for graph in graphs.values():
         graph.replay()  # the first replay uploads the graph
     overhead = statistics.median(graphs[None].replay())

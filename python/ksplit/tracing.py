@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import inspect
+import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable
 
 import torch
 from triton.runtime.autotuner import Autotuner
-from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
 from ksplit.loading import Implementation
@@ -42,7 +43,7 @@ def trace(task: Task, implementation: Implementation, case: int) -> dict[str, An
 
 
 def run_forward(
-    task: Task, implementation: Implementation, inputs: list[Any], case: Optional[int]
+    task: Task, implementation: Implementation, inputs: list[Any], case: int | None
 ) -> Any:
     """`forward` without gradients, finished; its exceptions point into the implementation."""
     try:
@@ -72,8 +73,8 @@ class _Recorder:
     @contextmanager
     def installed(self) -> Iterator[None]:
         with ExitStack() as stack:
-            stack.enter_context(replaced(JITFunction, "run", self._record_run))
-            stack.enter_context(replaced(InterpretedFunction, "run", self._record_run))
+            for kernel_class in _kernel_classes():
+                stack.enter_context(replaced(kernel_class, "run", self._record_run))
             stack.enter_context(replaced(Autotuner, "run", self._count("_autotuners")))
             stack.enter_context(replaced(Autotuner, "_bench", self._count("_benchmarking")))
             yield
@@ -124,7 +125,7 @@ class _Recorder:
     def _argument(self, name: str, value: Any, traits: tuple[bool, bool, bool]) -> dict[str, Any]:
         constexpr, specialised, aligned = traits
         entry: dict[str, Any] = {"name": name, "constexpr": constexpr, "input": None}
-        number: Optional[int] = None
+        number: int | None = None
         if isinstance(value, torch.Tensor):
             entry["tensor"] = encode_tensor(value)
             entry["input"] = self._inputs.get(value.untyped_storage().data_ptr())
@@ -138,6 +139,11 @@ class _Recorder:
         entry["divisible_by_16"] = known and aligned and number % 16 == 0
         entry["equals_1"] = known and not is_pointer and number == 1
         return entry
+
+
+def _kernel_classes() -> list[type]:
+    interpreter = sys.modules.get("triton.runtime.interpreter")
+    return [JITFunction] + ([] if interpreter is None else [interpreter.InterpretedFunction])
 
 
 def _bind(kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -179,9 +185,7 @@ def _definition_line(function: Any) -> int:
     return first
 
 
-def compile_kernels(
-    task: Task, implementation: Implementation, cases: list[int]
-) -> dict[str, Any]:
+def compile_kernels(task: Task, implementation: Implementation, cases: list[int]) -> dict[str, Any]:
     """The `compile` operation: `forward` with every launch turned into a compilation."""
     kernels: list[dict[str, Any]] = []
     if task.device.executor == "interpreter":
@@ -213,7 +217,7 @@ def _compile_every_configuration(_: Any) -> Any:
     return run
 
 
-def _resources(kernel: Any) -> dict[str, Optional[int]]:
+def _resources(kernel: Any) -> dict[str, int | None]:
     """What ptxas and the like report once the binary is loaded; null where nothing is known."""
     if hasattr(kernel, "result"):
         kernel = kernel.result()
@@ -227,5 +231,5 @@ def _resources(kernel: Any) -> dict[str, Optional[int]]:
     }
 
 
-def _whole(value: Any) -> Optional[int]:
+def _whole(value: Any) -> int | None:
     return int(value) if isinstance(value, int) else None

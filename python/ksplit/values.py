@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, Optional
+from collections.abc import Iterator
+from typing import Any, Callable
 
 import torch
 
@@ -81,9 +82,7 @@ def copy_arguments(values: Any, device: torch.device) -> Any:
             raw = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
             storages[key] = raw.to(device, copy=True).untyped_storage()
         empty = torch.empty(0, dtype=tensor.dtype, device=device)
-        return empty.set_(
-            storages[key], tensor.storage_offset(), tensor.size(), tensor.stride()
-        )
+        return empty.set_(storages[key], tensor.storage_offset(), tensor.size(), tensor.stride())
 
     return map_tensors(values, copy)
 
@@ -103,11 +102,3 @@ def same_bits(left: torch.Tensor, right: torch.Tensor) -> bool:
         and left.shape == right.shape
         and torch.equal(bits_of(left), bits_of(right))
     )
-
-
-def first_difference(values: list[Any], others: list[Any]) -> Optional[int]:
-    """Position of the first of `values` whose tensors differ from those of `others`."""
-    for position, (value, other) in enumerate(zip(values, others)):
-        if not all(same_bits(a, b) for a, b in zip(tensors_in(value), tensors_in(other))):
-            return position
-    return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 import random
-from typing import Any, Callable, Hashable, Optional
+from collections.abc import Hashable
+from typing import Any, Callable
 
 import torch
 
@@ -145,10 +146,9 @@ class Variation:
         pool = _some_elements(tensor).to(dtype)
         if pool.numel() == 0:
             pool = torch.ones(1, dtype=dtype, device=pool.device)
-        if not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool):
-            if bool((pool >= 0).all()):
-                # It may be an index: keep it inside every axis of the new input.
-                pool = pool % smallest
+        integral = not (dtype.is_floating_point or dtype.is_complex or dtype == torch.bool)
+        if integral and bool((pool >= 0).all()):
+            pool = pool % smallest  # it may be an index: inside every axis of the new input
 
         def make(shape: Shape) -> torch.Tensor:
             picks = torch.randint(pool.numel(), shape, generator=self._generator)
@@ -203,5 +203,5 @@ def _resized_list(value: Any, shapes: list[Shape], resize: Callable[[Shape], Sha
     if not isinstance(value, (list, tuple)) or not value or not is_constant(value):
         return value
     length = len(value)
-    match: Optional[Shape] = next((s for s in shapes if s[-length:] == list(value)), None)
+    match: Shape | None = next((s for s in shapes if s[-length:] == list(value)), None)
     return value if match is None else type(value)(resize(match)[-length:])

@@ -10,7 +10,7 @@ import platform
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable
 
 from ksplit.protocol import VERSION, Channel, RequestError, user_error
 
@@ -26,11 +26,11 @@ Request = dict[str, Any]
 class Worker:
     """State of one worker: a device and at most one task."""
 
-    def __init__(self, device: Optional[Device], trouble: Optional[RequestError]) -> None:
+    def __init__(self, device: Device | None, trouble: RequestError | None) -> None:
         self._device = device
         self._trouble = trouble  # why there is no device
-        self._task: Optional[Task] = None
-        self._store: Optional[ReferenceStore] = None
+        self._task: Task | None = None
+        self._store: ReferenceStore | None = None
         self._operations: dict[str, Callable[[Request], dict[str, Any]]] = {
             "hello": self._hello,
             "load": self._load,
@@ -175,7 +175,7 @@ class Worker:
         return self._loaded().implementation(request["file"])
 
 
-def open_named_device(name: str) -> tuple[Optional[Device], Optional[RequestError]]:
+def open_named_device(name: str) -> tuple[Device | None, RequestError | None]:
     try:
         from ksplit.devices import open_device
 

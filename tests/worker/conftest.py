@@ -7,12 +7,15 @@ import fcntl
 import json
 import os
 import sys
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
 RULES = {
     "float32": {"rtol": 2.0**-13, "atol": 1e-5, "t": 2.0**-13},
     "float16": {"rtol": 2.0**-10, "atol": 1e-3, "t": 2.0**-10},
@@ -31,9 +34,9 @@ class Failure(Exception):
 class WorkerProcess:
     def __init__(
         self,
-        environment: Optional[dict[str, str]] = None,
+        environment: dict[str, str] | None = None,
         device: str = "cpu",
-        cwd: Optional[Path] = None,
+        cwd: Path | None = None,
     ) -> None:
         request_read, request_write = os.pipe()
         answer_read, answer_write = os.pipe()
@@ -63,7 +66,7 @@ class WorkerProcess:
         self._answers = os.fdopen(answer_read, "r")
         self._next_id = 0
 
-    def raw(self, op: str, **fields: Any) -> Optional[dict[str, Any]]:
+    def raw(self, op: str, **fields: Any) -> dict[str, Any] | None:
         """The whole answer; None if the worker died."""
         self._next_id += 1
         self._requests.write(json.dumps({"id": self._next_id, "op": op, **fields}) + "\n")
@@ -81,6 +84,7 @@ class WorkerProcess:
         return answer["result"]
 
     def load(self, folder: Path, seed: int = 0) -> dict[str, Any]:
+        self.last_base = str(folder / "base_kernel.py")
         task, base = folder / "task_desc.py", folder / "base_kernel.py"
         return self.ask("load", task=str(task), base=str(base), seed=seed, timeout=60)
 
@@ -94,7 +98,8 @@ class WorkerProcess:
 
 @pytest.fixture(scope="session")
 def session_worker() -> Iterator[WorkerProcess]:
-    worker = WorkerProcess()
+    cases = ROOT / "examples" / "sum" / "cases.jsonl"  # for the tasks under bench/
+    worker = WorkerProcess({"KSPLIT_CASES": str(cases)})
     yield worker
     assert worker.close() == 0
 
@@ -103,3 +108,44 @@ def session_worker() -> Iterator[WorkerProcess]:
 def worker(session_worker: WorkerProcess) -> WorkerProcess:
     """The shared worker. Tests load what they need: it holds one task at a time."""
     return session_worker
+
+
+class Operator:
+    """A task in a folder of its own, written by a test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, name: str, text: str) -> str:
+        path = self.folder / name
+        path.write_text(textwrap.dedent(text))
+        return str(path)
+
+    def task(self, forward: str, cases: str, base: str | None = None) -> str:
+        """Writes reference, cases and a base that does as the reference; the base's path.
+
+        `forward` is `parameters: expression`, `cases` the body of get_input_groups().
+        """
+        model = self.module("Model", forward)
+        self.write("task_desc.py", f"{model}\n\ndef get_input_groups():\n    return {cases}\n")
+        return self.write("base_kernel.py", self.module("ModelNew", base or forward))
+
+    def candidate(self, forward: str, name: str = "candidate.py") -> str:
+        return self.write(name, self.module("ModelNew", forward))
+
+    @staticmethod
+    def module(name: str, forward: str) -> str:
+        parameters, expression = forward.split(":", 1)
+        return (
+            "import torch\nfrom torch import nn\n\n\n"
+            f"class {name}(nn.Module):\n"
+            f"    def forward(self, {parameters}):\n"
+            f"        return {expression.strip()}\n"
+        )
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> Operator:
+    folder = tmp_path / "my-op"
+    folder.mkdir()
+    return Operator(folder)
