@@ -24,6 +24,7 @@ class Location {
     std::string path;
     int line;
     int column;
+    bool operator==(const File&) const = default;
   };
   struct Named;
   struct CallSite;
@@ -41,6 +42,7 @@ class Location {
 
   bool is_unknown() const { return node_ == nullptr; }
   int depth() const;
+  bool has_span() const;
   const Form& form() const;
   bool operator==(const Location& other) const;
   /// Equal for locations that share their tree; usable as a map key.
@@ -53,8 +55,6 @@ class Location {
   std::vector<SourceSpan> call_stack() const;
   /// The outermost Python variable name on the way to span(), or empty.
   std::string variable() const;
-  /// `"k.py":12:8`-style text with nested forms written out, as inside `loc(...)`.
-  std::string str() const;
 
  private:
   struct Node;

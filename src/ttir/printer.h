@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "ttir/ir.h"
 
@@ -9,13 +10,24 @@ namespace ksplit::ttir {
 
 struct PrintOptions {
   bool locations = true;
+  bool generic = false;  // every operation in the syntax that all operations share
 };
 
-/// The module as text that Triton and parse() read back to an equal module: operations in the
-/// compact form where they have one, locations as aliases at the end.
-std::string print(const Module& module, PrintOptions options = {});
+/// The module as text that Triton and parse() read back to an equal module, in Triton's own
+/// spelling: operations in the compact form where they have one, locations as aliases at the end.
+/// A module none of whose locations is known is printed without.
+std::string print(const Module& module, const PrintOptions& options = {});
 
-/// One operation on one line (regions left out), for messages.
+/// The first line of one operation, for messages.
 std::string print(const Operation& operation);
+
+/// `16 : i32`, `dense<1.0> : tensor<4xf32>`, `"text"` ... A keyword is the bare word.
+std::string print(const Attribute& attribute);
+
+/// A number's shortest exact spelling in Triton's style: 1.000000e+00, or its bits as hexadecimal.
+std::string print_float(std::uint64_t bits, FloatFormat format);
+
+/// The text between quotes, with what can't stand there written as `\22`.
+std::string escape(std::string_view text);
 
 }  // namespace ksplit::ttir
