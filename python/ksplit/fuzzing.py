@@ -19,7 +19,7 @@ from ksplit.variation import Variation
 Leaves = list[Optional[torch.Tensor]]
 
 # Elements of the largest tensor of an input. The interpreter is that slow.
-_MAX_ELEMENTS = {"interpreter": 1 << 10}
+_MAX_ELEMENTS = {"interpreter": 1 << 10, "native-cpu": 1 << 20}
 _DEFAULT_MAX_ELEMENTS = 1 << 22
 # Inputs made per input that counts, before giving up on a task that refuses most of them.
 _TRIES_PER_INPUT = 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter_ns
 from types import CodeType, FunctionType
 from typing import Any, Callable
@@ -67,7 +68,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def route(task: Task, implementation: Implementation, case: int, calls: int) -> dict[str, Any]:
-    """The `route` operation: the least of a few rounds, the router's tests take no other time."""
+    """The `route` operation. The least of a few rounds counts: noise only ever adds."""
     router = Router(implementation)
     if router.route is None:
         return {"router_us": 0.0, "route": BASE}
@@ -86,13 +87,12 @@ def route(task: Task, implementation: Implementation, case: int, calls: int) -> 
             module._route(*inputs)
         with torch.no_grad(), router.replaced(lambda name, original: stub):
             routed = _least(module._route, inputs, calls)
-            direct = _least(lambda *args: stub(module, *args), inputs, calls)
+            direct = _least(partial(stub, module), inputs, calls)
     except BaseException as error:
         what = f"_route fails on case {case}"
         raise user_error(
             "candidate-failed", what, error, file=implementation.path, case=case
         ) from error
-    # `direct` makes the same two calls as `routed`, so that only the decision remains.
     return {"router_us": max(routed - direct, 0.0), "route": taken[0] if taken else BASE}
 
 

@@ -42,20 +42,17 @@ def trace(task: Task, implementation: Implementation, case: int) -> dict[str, An
     return {"launches": recorder.launches}
 
 
-def run_forward(
-    task: Task, implementation: Implementation, inputs: list[Any], case: int | None
-) -> Any:
+def run_forward(task: Task, implementation: Implementation, inputs: list[Any], case: int) -> None:
     """`forward` without gradients, finished; its exceptions point into the implementation."""
     try:
         with torch.no_grad():
-            outputs = implementation.module(*inputs)
+            implementation.module(*inputs)
             task.device.synchronize()
     except BaseException as error:
-        what = "forward fails" if case is None else f"forward fails on case {case}"
+        what = f"forward fails on case {case}"
         raise user_error(
             "candidate-failed", what, error, file=implementation.path, case=case
         ) from error
-    return outputs
 
 
 class _Recorder:
@@ -187,27 +184,36 @@ def _definition_line(function: Any) -> int:
 
 def compile_kernels(task: Task, implementation: Implementation, cases: list[int]) -> dict[str, Any]:
     """The `compile` operation: `forward` with every launch turned into a compilation."""
-    kernels: list[dict[str, Any]] = []
     if task.device.executor == "interpreter":
-        return {"kernels": kernels}
-    for case in cases:
-        compiled: dict[int, tuple[str, Any]] = {}
+        return {"kernels": []}
+    on_cpu = task.device.kind == "cpu"
+    return {
+        "kernels": [
+            {"name": name, "case": case, **_resources(kernel, on_cpu)}
+            for case in cases
+            for name, kernel in _compiled_for(task, implementation, case)
+        ]
+    }
 
-        def only_compile(original: Any, found: dict[int, tuple[str, Any]] = compiled) -> Any:
-            def run(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-                result = original(kernel, *args, grid=grid, warmup=True, **kwargs)
-                if result is not None:
-                    found[id(result)] = (kernel.fn.__name__, result)
-                return result
 
-            return run
+def _compiled_for(task: Task, implementation: Implementation, case: int) -> list[tuple[str, Any]]:
+    """The compiled kernels of one call by the names of their functions, each once."""
+    found: dict[int, tuple[str, Any]] = {}
 
-        with ExitStack() as stack:
-            stack.enter_context(replaced(JITFunction, "run", only_compile))
-            stack.enter_context(replaced(Autotuner, "run", _compile_every_configuration))
-            run_forward(task, implementation, task.inputs(case), case)
-        kernels += [{"name": n, "case": case, **_resources(k)} for n, k in compiled.values()]
-    return {"kernels": kernels}
+    def only_compile(original: Any) -> Any:
+        def run(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+            result = original(kernel, *args, grid=grid, warmup=True, **kwargs)
+            if result is not None:
+                found[id(result)] = (kernel.fn.__name__, result)
+            return result
+
+        return run
+
+    with ExitStack() as stack:
+        stack.enter_context(replaced(JITFunction, "run", only_compile))
+        stack.enter_context(replaced(Autotuner, "run", _compile_every_configuration))
+        run_forward(task, implementation, task.inputs(case), case)
+    return list(found.values())
 
 
 def _compile_every_configuration(_: Any) -> Any:
@@ -217,8 +223,10 @@ def _compile_every_configuration(_: Any) -> Any:
     return run
 
 
-def _resources(kernel: Any) -> dict[str, int | None]:
+def _resources(kernel: Any, on_cpu: bool) -> dict[str, int | None]:
     """What ptxas and the like report once the binary is loaded; null where nothing is known."""
+    if on_cpu:
+        return {"registers": None, "spills": None, "shared_bytes": None}
     if hasattr(kernel, "result"):
         kernel = kernel.result()
     load = getattr(kernel, "_init_handles", None)

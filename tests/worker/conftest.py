@@ -65,6 +65,7 @@ class WorkerProcess:
         self._requests = os.fdopen(request_write, "w")
         self._answers = os.fdopen(answer_read, "r")
         self._next_id = 0
+        self.last_base = ""  # of the task loaded last
 
     def raw(self, op: str, **fields: Any) -> dict[str, Any] | None:
         """The whole answer; None if the worker died."""

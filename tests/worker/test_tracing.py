@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import Failure, Operator, WorkerProcess
+from conftest import RULES, Failure, Operator, WorkerProcess
 
 KERNELS = """\
 import torch
@@ -62,7 +62,7 @@ def test_a_launch_is_recorded_whole(traced: list[dict[str, Any]]) -> None:
     assert launch["line"] == KERNELS[: KERNELS.index("def copy_kernel")].count("\n") + 1
     assert (launch["num_warps"], launch["autotuned"]) == (8, False)
     arguments = by_name(launch)
-    assert list(arguments) == "x_ptr y_ptr n one scale flag KIND BLOCK".split()
+    assert list(arguments) == ["x_ptr", "y_ptr", "n", "one", "scale", "flag", "KIND", "BLOCK"]
     assert arguments["x_ptr"]["input"] == 0 and arguments["y_ptr"]["input"] is None
     assert arguments["x_ptr"]["tensor"]["shape"] == [48]
     assert arguments["x_ptr"]["divisible_by_16"] and not arguments["x_ptr"]["equals_1"]
@@ -90,15 +90,10 @@ def test_tuned_launches_show_the_configuration_chosen(traced: list[dict[str, Any
 
 def test_hooks_are_gone_afterwards(worker: WorkerProcess, traced: list[dict[str, Any]]) -> None:
     assert traced
-    from conftest import RULES
-
-    answer = worker.ask("verify", file=base_of(worker), cases=[1], rules=RULES)
+    base = worker.last_base
+    answer = worker.ask("verify", file=base, cases=[1], rules=RULES)
     assert answer["cases"][0]["outputs"][0]["violations"] == 0
-    assert worker.ask("compile", file=base_of(worker), cases=[1]) == {"kernels": []}
-
-
-def base_of(worker: WorkerProcess) -> str:
-    return worker.last_base
+    assert worker.ask("compile", file=base, cases=[1]) == {"kernels": []}
 
 
 def test_a_failing_forward_is_the_requests_error(worker: WorkerProcess, operator: Operator) -> None:
