@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "core/check.h"
 #include "worker/decode.h"
 
 namespace ksplit {
@@ -38,6 +39,16 @@ json to_json(const std::vector<Arm>& arms) {
   for (const Arm& arm : arms) {
     list.push_back(
         {{"name", arm.name}, {"file", arm.file ? json(absolute_name(*arm.file)) : json()}});
+  }
+  return list;
+}
+
+json names_of(const Schedule& schedule, const std::vector<Arm>& arms) {
+  json list = json::array();
+  for (const int arm : schedule) {
+    const auto position = static_cast<std::size_t>(arm);
+    KSPLIT_CHECK(position < arms.size(), "a schedule names an arm that does not exist");
+    list.push_back(arms[position].name);
   }
   return list;
 }
@@ -223,7 +234,7 @@ Result<BenchSamples> Worker::bench(const std::vector<Arm>& arms, int case_index,
   KSPLIT_TRY(const json result,
              ask("bench", {{"arms", to_json(arms)},
                            {"case", case_index},
-                           {"schedule", schedule},
+                           {"schedule", names_of(schedule, arms)},
                            {"launches", launches},
                            {"regime", regime == Regime::cold ? "cold" : "warm"}}));
   return sound(decode_bench(result, schedule.size()));
@@ -233,7 +244,7 @@ Result<std::vector<double>> Worker::latency(const std::vector<Arm>& arms, int ca
                                             const Schedule& schedule, int calls) {
   KSPLIT_TRY(const json result, ask("latency", {{"arms", to_json(arms)},
                                                 {"case", case_index},
-                                                {"schedule", schedule},
+                                                {"schedule", names_of(schedule, arms)},
                                                 {"calls", calls}}));
   return sound(decode_latency(result, schedule.size()));
 }

@@ -35,9 +35,6 @@ struct LoadRequest {
   std::uint64_t seed = 0;
 };
 
-/// A position in the `arms` of a timing request, once per sample wanted, in the order to take them.
-using Schedule = std::vector<int>;
-
 /// A worker process seen as typed functions, one for each operation of docs/protocol.md.
 ///
 /// A request that fails costs itself only. When the process died, hung or broke the protocol, the

@@ -121,6 +121,9 @@ struct Arm {
   std::optional<std::filesystem::path> file;
 };
 
+/// Positions among the `arms` of a timing request, once per sample wanted, in the order to take them.
+using Schedule = std::vector<int>;
+
 enum class Regime { cold, warm };
 
 /// Device times, one sample per schedule entry: mean of one `forward` over the launches asked for.
