@@ -27,10 +27,10 @@ struct ReductionFacts {
   struct Sizes {
     std::int64_t outer, reduce, inner;
   };
-  std::string op;  // "sum", "mean", "max", "min", "prod"
-  int input = 0;   // position of the tensor among forward's parameters
-  AttributeSource dim;      // int, list of ints, or None (all axes)
-  AttributeSource keepdim;  // bool
+  std::string op;              // "sum", "mean", "max", "min", "prod"
+  int input = 0;               // position of the tensor among forward's parameters
+  AttributeSource dim;         // int, list of ints, or None (all axes)
+  AttributeSource keepdim;     // bool
   std::map<int, Sizes> sizes;  // by case index
 };
 

@@ -30,12 +30,12 @@ namespace ksplit {
 ///
 ///   outer_size, reduce_size, inner_size   int
 ///
-/// Where the reference is elementwise over at least two operands (shapes left-padded with 1):
+/// Where the result has the shape to which the tensor inputs broadcast (left-padded with 1):
 ///
 ///   out_ndim         int     rank of the result
-///   broadcast_dims   list    dimensions on which an operand is repeated, ascending
-///   equal_shapes     bool    no operand is repeated; a Python number counts as no operand
-///   operand_shapes   list    the shapes themselves, for comparison between cases
+///   broadcast_dims   list    dimensions along which some operand is repeated, ascending
+///   equal_shapes     bool    no operand is repeated; a Python number is no operand
+///   operand_shapes   list    the operands' shapes
 ///
 /// A feature that does not apply to a case is absent.
 using Features = std::map<std::string, Literal, std::less<>>;
@@ -43,13 +43,13 @@ using Features = std::map<std::string, Literal, std::less<>>;
 /// Features of one case.
 Features case_features(const Case& sample, const ReferenceGraph& graph);
 
-/// The names that rules may use.
-std::span<const std::string_view> feature_names();
+struct FeatureInfo {
+  enum class Kind { integer, boolean, text, list };
+  std::string_view name;
+  Kind kind;
+};
 
-/// The overload-free name of an operation: "aten.sum.dim_IntList" -> "sum".
-std::string_view base_name(std::string_view op);
-
-/// Whether an operation only passes a tensor on, or changes how it is looked at, without work.
-bool is_view(std::string_view base);
+/// Every feature, for the checks of rule files.
+std::span<const FeatureInfo> feature_table();
 
 }  // namespace ksplit

@@ -81,6 +81,9 @@ std::optional<double> geometric_mean(const std::vector<double>& ratios);
 PerfResult summarize_perf(std::string op_name, int warmup, int repeats,
                           std::vector<ShapeResult> shapes);
 
+/// Rounded to six significant digits, as published: far below what timing resolves, and readable.
+double published(double value);
+
 struct VerifyFailure {
   int case_idx = 0;
   std::vector<InputDescription> input_desc;
@@ -99,8 +102,8 @@ struct VerifyResult {
 /// "triton_X" -> "verify_result_X.json"; "triton_ascend_impl" -> "verify_result.json".
 std::string verify_result_file(const std::string& implementation_name);
 
-/// The published schemas, keys in their published order. Numbers that are not finite become null;
-/// times and ratios are rounded to six significant digits.
+/// The published schemas, keys in their published order. Numbers that are not finite become null,
+/// the others are rounded by `published`.
 nlohmann::ordered_json to_json(const std::vector<InputDescription>& inputs);
 nlohmann::ordered_json to_json(const PerfResult& result);
 nlohmann::ordered_json to_json(const VerifyResult& result);

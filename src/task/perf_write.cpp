@@ -12,10 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Six significant digits: far below what timing resolves, and the file stays readable.
 Json number(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+  return std::isfinite(value) ? Json(published(value)) : Json(nullptr);
 }
 
 Json number(const std::optional<double>& value) {
@@ -52,6 +50,10 @@ Json shape_json(const ShapeResult& shape) {
 }
 
 }  // namespace
+
+double published(double value) {
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
 
 Json to_json(const std::vector<InputDescription>& inputs) {
   Json list = Json::array();
