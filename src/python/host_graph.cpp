@@ -124,6 +124,8 @@ class Builder {
   }
 
   void read_name(int from, const PythonNode& name) {
+    // Before Python 3.12 what stands in an f-string has no position and cannot be redirected.
+    if (name.range.begin == name.range.end) return;
     const std::string id = name.identifier("id");
     if (const int kernel = graph_.kernel_named(id); kernel >= 0 && unique_.count(id) != 0) {
       graph_.references.push_back({from, &name, -1, kernel});
