@@ -6,10 +6,10 @@ Only raw means are made here; what they prove is decided elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import statistics
 from collections.abc import Iterator
-from contextlib import contextmanager
 from time import perf_counter_ns
 from typing import Any, Callable
 
@@ -54,7 +54,7 @@ def _bound_call(module: torch.nn.Module, inputs: list[Any]) -> Call:
     return lambda: module(*inputs)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """No gradients, no garbage collection in the middle of a sample."""
     gc.collect()
@@ -164,10 +164,12 @@ def _capture_all(
     The graphs share one memory pool: they never run at the same time and nobody reads their
     results.
     """
-    stream = torch.cuda.Stream()
+    before, stream = torch.cuda.current_stream(), torch.cuda.Stream()
     pool = torch.cuda.graph_pool_handle()
     graphs: dict[str | None, _Graph] = {}
     task.device.flush_cache()  # allocates the buffer outside any capture
+    if any(_synchronises(call) for call in calls.values()):
+        return None
     try:
         graphs[None] = _Graph(1)
         graphs[None].capture(task, lambda: None, _EMPTY_INTERVALS, cold, stream, pool)
@@ -182,10 +184,37 @@ def _capture_all(
             graph.capture(task, call, launches if cold else 1, cold, stream, pool)
             graphs[name] = graph
         torch.cuda.synchronize()
-    except Exception:  # an implementation that synchronises, copies to the host or the like
-        torch.cuda.synchronize()
+    except Exception:  # work on another stream, a library that allocates, a kernel that raises
+        _abandon_capture(before, pool)
         return None
     return graphs
+
+
+def _synchronises(call: Call) -> bool:
+    """Whether the host waits for the device inside, which ends a capture in failure.
+
+    Asked first because torch cleans up behind a failed capture only in part.
+    """
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        call()
+    except RuntimeError:
+        return True
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    return False
+
+
+def _abandon_capture(stream: Any, pool: Any) -> None:
+    """Undoes what a failed capture leaves behind, so that later ones work.
+
+    `torch.cuda.graph` does not restore the stream when ending the capture fails, and before 2.12
+    the allocator goes on believing that it is under way (pytorch/pytorch#180395).
+    """
+    torch.cuda.set_stream(stream)
+    with contextlib.suppress(Exception):  # it knows already, or is a torch without this function
+        torch._C._cuda_endAllocateToPool(torch.cuda.current_device(), pool)
+    torch.cuda.synchronize()
 
 
 def _replay(graphs: dict[str | None, _Graph], schedule: list[str]) -> dict[str, Any]:

@@ -74,12 +74,19 @@ def test_graph_times_are_device_times(gpu: WorkerProcess, operator: Operator, re
     assert 2 < medians["large"] / medians["small"] < 4.5
 
 
+HOSTILE = {
+    "waits in an operation": "x.sqrt() * (1 if float(x.sum()) > 0 else 2)",
+    "waits for the device": "torch.cuda.synchronize() or x.sqrt()",
+}
+
+
+@pytest.mark.parametrize("name", list(HOSTILE))
 def test_what_cannot_be_captured_is_timed_with_events(
-    gpu: WorkerProcess, operator: Operator
+    gpu: WorkerProcess, operator: Operator, name: str
 ) -> None:
     operator.task("x: x.sqrt()", "[[torch.rand(1 << 20)]]")
     gpu.load(operator.folder)
-    result = bench(gpu, operator, "x: x.sqrt() * (1 if float(x.sum()) > 0 else 2)", "cold")
+    result = bench(gpu, operator, f"x: {HOSTILE[name]}", "cold")
     assert result["clock"] == "events"
     assert all(sample > 0 for sample in result["device_us"])
     # A failed capture leaves nothing behind.

@@ -52,6 +52,31 @@ def test_missing_torch_is_told_by_hello_and_parse_still_works(tmp_path: Path) ->
     assert worker.close() == 0
 
 
+def test_a_cpu_backend_that_fails_late_gives_way_to_the_interpreter(tmp_path: Path) -> None:
+    """Triton is imported by then, and its library is interpreted only if told before."""
+    root = Path(__file__).resolve().parents[2]
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.abc, importlib.machinery, sys\n\n"
+        "class Backend(importlib.abc.MetaPathFinder, importlib.abc.Loader):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'ksplit.cpu':\n"
+        "            return importlib.machinery.ModuleSpec(name, self)\n\n"
+        "    def exec_module(self, module):\n"
+        "        import triton.language\n"
+        "        raise RuntimeError('no compiler')\n\n"
+        "sys.meta_path.insert(0, Backend())\n"
+    )
+    paths = os.pathsep.join([str(tmp_path), str(root / "python")])
+    worker = WorkerProcess({"KSPLIT_CPU": "", "PYTHONPATH": paths})
+    assert worker.ask("hello")["executor"] == "interpreter"
+    folder = root / "examples" / "add"
+    worker.load(folder)
+    base = str(folder / "base_kernel.py")
+    case = worker.ask("verify", file=base, cases=[1], rules=RULES)["cases"][0]
+    assert case["error"] is None and case["outputs"][0]["violations"] == 0
+    assert worker.close() == 0
+
+
 def test_missing_device_is_an_environment_error() -> None:
     for device, word in (("abacus", "abacus"), ("cuda:99", "cuda")):
         worker = WorkerProcess(device=device)
