@@ -57,7 +57,7 @@ def test_metrics_are_those_of_the_contract(worker: WorkerProcess, operator: Oper
 
 
 def test_chunks_add_up(worker: WorkerProcess, operator: Operator) -> None:
-    count = (1 << 22) + 7
+    count = 3 * (1 << 16) + 7
     file = f"x: x.index_fill(0, torch.tensor([5, {count - 1}]), 9.0)"
     got = output(worker, operator, "x: x + 0", file, f"torch.ones({count})")
     assert (got["elements"], got["violations"]) == (count, 2)
