@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generate/templates/candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace ksplit::templates {
+namespace {
+
+constexpr std::size_t kMostCandidates = 40;
+constexpr std::size_t kMostCandidatesOnCpu = 10;
+
+/// Microseconds; fitted to a few dozen hand-tried tilings, so right to a factor of about 1.5.
+struct Costs {
+  double launch;   // an empty kernel
+  double program;  // starting one program
+  double step;     // the latency of one dependent tile
+  double element;  // per element and lane
+};
+
+Costs costs_of(const DeviceProfile& profile) {
+  if (profile.kind == "gpu") return {1.0, 0.3, 0.08, 0.005};
+  if (profile.kind == "npu") return {5.0, 1.0, 0.5, 0.032};
+  return {1.0, 0.4, 0.05, 0.006};
+}
+
+double lanes(const Work& work, const DeviceProfile& profile) {
+  if (profile.kind == "gpu") return 32.0 * std::max(work.warps, 1);
+  return profile.kind == "npu" ? 64.0 : 8.0;
+}
+
+/// Programs that run at once: a GPU's core holds as many as its threads and registers allow.
+double concurrent(const Work& work, const DeviceProfile& profile) {
+  if (profile.kind != "gpu") return profile.cores;
+  const double by_threads = 64.0 / std::max(work.warps, 1);
+  const double by_registers = 32768.0 / std::max(work.elements, 1.0);
+  return profile.cores * std::clamp(std::min(by_threads, by_registers), 1.0, 32.0);
+}
+
+bool right_on_all(const Draft& draft, const std::vector<const Case*>& cases) {
+  return std::all_of(cases.begin(), cases.end(), [&](const Case* sample) {
+    return std::any_of(draft.preconditions.begin(), draft.preconditions.end(),
+                       [&](const Guard& guard) { return holds(guard, *sample); });
+  });
+}
+
+/// Sum of logarithms: the order of geometric means over the cases.
+double log_estimate(const Draft& draft, std::size_t cases, const DeviceProfile& profile) {
+  const std::size_t launches = draft.work.size() / std::max<std::size_t>(cases, 1);
+  double sum = 0;
+  for (std::size_t at = 0; at < draft.work.size(); at += launches) {
+    double time = 0;
+    for (std::size_t i = 0; i < launches; ++i) time += estimate_us(draft.work[at + i], profile);
+    sum += std::log(time);
+  }
+  return sum;
+}
+
+/// Cuts an ordered list to `most`; those that are owed push others out from the end.
+void limit(std::vector<Draft>& drafts, std::size_t most) {
+  for (std::size_t at = drafts.size(); at-- > 0 && drafts.size() > most;) {
+    if (!drafts[at].owed) drafts.erase(drafts.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+}
+
+}  // namespace
+
+std::int64_t round_up_to_power(std::int64_t value) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(value)));
+}
+
+std::int64_t largest_tile(const DeviceProfile& profile) {
+  constexpr std::int64_t kBytesPerElement = 24;  // two operands, a result, fp32 copies, a mask
+  const std::int64_t elements = profile.fast_memory_bytes / kBytesPerElement;
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(elements)));
+}
+
+Subject subject_of(Subject::Kind kind, int argument, std::int64_t dimension) {
+  return Subject{kind, argument, dimension, std::nullopt};
+}
+
+Test equals(Subject subject, Literal value) {
+  return Test{subject, Test::Kind::equals, {std::move(value)}, {}};
+}
+
+Test one_of(Subject subject, const std::set<std::string>& values) {
+  std::vector<Literal> literals(values.begin(), values.end());
+  const auto kind = literals.size() == 1 ? Test::Kind::equals : Test::Kind::one_of;
+  return Test{subject, kind, std::move(literals), {}};
+}
+
+Test between(Subject subject, std::int64_t low, std::int64_t high) {
+  if (low == high) return equals(subject, low);
+  return Test{subject, Test::Kind::between, {low, high}, {}};
+}
+
+Test equal_subjects(Subject subject, Subject other) {
+  return Test{subject, Test::Kind::equals_subject, {}, other};
+}
+
+Guard tensor_tests(int argument, const std::set<std::string>& dtypes, bool contiguous) {
+  using Kind = Subject::Kind;
+  std::set<std::string> names;
+  for (const std::string& dtype : dtypes) names.insert("torch." + dtype);
+  Guard guard = {equals(subject_of(Kind::type, argument), "Tensor"),
+                 one_of(subject_of(Kind::dtype, argument), names),
+                 equals(subject_of(Kind::grad, argument), false)};
+  if (contiguous) guard.push_back(equals(subject_of(Kind::contiguous, argument), true));
+  guard.push_back(between(subject_of(Kind::numel, argument), 1, kMaxElements));
+  return guard;
+}
+
+double estimate_us(const Work& work, const DeviceProfile& profile) {
+  const Costs costs = costs_of(profile);
+  double programs = work.programs;
+  double steps = work.steps;
+  if (profile.grid_capped && programs > profile.cores) {
+    steps *= std::ceil(programs / profile.cores);
+    programs = profile.cores;
+  }
+  const double step = costs.step + costs.element * work.elements / lanes(work, profile);
+  const double rounds = std::ceil(programs / concurrent(work, profile));
+  const double chain = rounds * (costs.program + steps * step);
+  return costs.launch + std::max(chain, work.bytes / profile.bandwidth_bytes_per_us);
+}
+
+std::vector<int> fitting_warps(std::int64_t tile, const DeviceProfile& profile) {
+  if (profile.warps.empty()) return {0};
+  std::vector<int> fitting;
+  for (const int warps : profile.warps) {
+    const std::int64_t per_thread = tile / (32 * warps);
+    if (per_thread >= 2 && per_thread <= 64) fitting.push_back(warps);
+  }
+  if (fitting.empty()) fitting.push_back(tile < 64 ? profile.warps.front() : profile.warps.back());
+  return fitting;
+}
+
+Result<std::vector<Candidate>> ranked(const GeneratorContext& context, const std::string& generator,
+                                      const Names& names, std::vector<Draft> drafts) {
+  std::erase_if(drafts, [&](const Draft& draft) { return !right_on_all(draft, context.cases); });
+  if (drafts.empty()) {
+    return fail(ErrorCode::unsupported, fmt::format("no form of {} is right on every case of {}",
+                                                    generator, names.group_id));
+  }
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    order.emplace_back(log_estimate(drafts[i], context.cases.size(), context.profile), i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<Draft> best;
+  for (const auto& [estimate, index] : order) best.push_back(std::move(drafts[index]));
+  limit(best, context.profile.kind == "cpu" ? kMostCandidatesOnCpu : kMostCandidates);
+
+  const std::string family = generator.substr(generator.find('/') + 1);
+  std::vector<Candidate> candidates;
+  for (Draft& draft : best) {
+    Candidate candidate;
+    candidate.id = fmt::format("{}#{}-{}", names.group_id, family, candidates.size() + 1);
+    candidate.generator = generator;
+    candidate.group_id = names.group_id;
+    candidate.parameters = std::move(draft.parameters);
+    candidate.definitions = std::move(draft.definitions);
+    candidate.host = names.host();
+    candidate.preconditions = std::move(draft.preconditions);
+    candidate.envelope = std::move(draft.envelope);
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+Status check_names(const GeneratorContext& context, const Names& names) {
+  const std::set<std::string> used = {"torch", "triton", "tl",    "list",
+                                      "min",   "float",  "range", names.kernel()};
+  for (const Parameter& parameter : context.task.parameters) {
+    if (used.contains(parameter.name)) {
+      return fail(ErrorCode::unsupported,
+                  fmt::format("a parameter of forward is called `{}`, a name that specialised "
+                              "kernels need",
+                              parameter.name));
+    }
+  }
+  return {};
+}
+
+}  // namespace ksplit::templates

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generate/templates/reduction.h"
+#include "generate/templates/templates.h"
+
+namespace ksplit::templates {
+namespace {
+
+using Axes = ReductionPlan::Axes;
+
+// The columns of a tile are inner indices of one outer index; its rows walk the reduced axis.
+constexpr const char* kColumns = R"(outer = tile // inner_tiles
+cols = (tile - outer * inner_tiles) * BLOCK_INNER + tl.arange(0, BLOCK_INNER)
+col_mask = (cols < n_inner)[None, :]
+col_ptr = x_ptr + outer * n_red * n_inner + cols[None, :]
+)";
+
+constexpr const char* kTile = R"(rows = tl.arange(0, BLOCK_RED)[:, None]
+x = tl.load(col_ptr + rows * n_inner, mask=(rows < n_red) & col_mask, other={identity})
+total = {folded}
+tl.store(out_ptr + outer * n_inner + cols, {finished}, mask=cols < n_inner)
+)";
+
+// On a GPU the tile is accumulated and folded once, since folding crosses threads; elsewhere each
+// tile is folded as it comes, which keeps the accumulator in registers.
+constexpr const char* kLoop = R"(acc = tl.full(({accumulator}), {identity}, tl.float32)
+for start in range({first}, {last}, BLOCK_RED):
+    rows = start + tl.arange(0, BLOCK_RED)[:, None]
+    x = tl.load(col_ptr + rows * n_inner, mask=(rows < {last}) & col_mask, other={identity})
+    acc = {combined}
+)";
+
+constexpr const char* kStore = R"(total = {total}
+tl.store(out_ptr + outer * n_inner + cols, {finished}, mask=cols < n_inner)
+)";
+
+constexpr const char* kPartColumns = R"(whole = tile // PARTS
+part = tile - whole * PARTS
+outer = whole // inner_tiles
+cols = (whole - outer * inner_tiles) * BLOCK_INNER + tl.arange(0, BLOCK_INNER)
+col_mask = (cols < n_inner)[None, :]
+col_ptr = x_ptr + outer * n_red * n_inner + cols[None, :]
+first = part * part_size
+last = tl.minimum(first + part_size, n_red)
+)";
+
+constexpr const char* kPartStore = R"(out_cols = outer * n_inner + cols
+tl.store(parts_ptr + part * n_outputs + out_cols, {total}, mask=cols < n_inner)
+)";
+
+constexpr const char* kBlock = R"(outer = tile * BLOCK_OUTER + tl.arange(0, BLOCK_OUTER)
+cols = tl.arange(0, BLOCK_INNER)
+mask = (outer < n_outer)[:, None] & (cols < n_inner)[None, :]
+col_ptr = x_ptr + (outer * n_red * n_inner)[:, None, None] + cols[None, None, :]
+acc = tl.full((BLOCK_OUTER, BLOCK_RED, BLOCK_INNER), {identity}, tl.float32)
+for start in range(0, n_red, BLOCK_RED):
+    rows = start + tl.arange(0, BLOCK_RED)[None, :, None]
+    row_mask = (rows < n_red) & mask[:, None, :]
+    x = tl.load(col_ptr + rows * n_inner, mask=row_mask, other={identity})
+    acc = {combined}
+total = {folded}
+tl.store(out_ptr + (outer * n_inner)[:, None] + cols[None, :], {finished}, mask=mask)
+)";
+
+constexpr const char* kValue = "x.to(tl.float32)";
+
+struct Maker {
+  const GeneratorContext& context;
+  const ReductionPlan& plan;
+
+  struct Host {
+    HostText text;
+    std::string n, inner, outer, out;
+  };
+  Host host() const {
+    Host host{HostText(plan.names, context.task.parameters, context.profile), {}, {}, {}, {}};
+    host.n = host.text.local("n");
+    host.inner = host.text.local("inner");
+    host.outer = host.text.local("outer");
+    host.out = host.text.local("out");
+    std::string inner = plan.inner_expression();
+    // The stride of an axis of one element means nothing: the tensor is then copied, all inner.
+    if (has_unit()) inner += fmt::format(" if {} > 1 else {}.numel()", host.n, plan.x);
+    host.text.add(fmt::format("{} = {}\n", host.n, plan.reduce_expression()));
+    host.text.add(fmt::format("{} = {}\n", host.inner, inner));
+    host.text.add(
+        fmt::format("{} = {}.numel() // ({} * {})\n", host.outer, plan.x, host.n, host.inner));
+    plan.add_output(host.text, host.out);
+    return host;
+  }
+
+  bool has_unit() const {
+    return plan.axes == Axes::one && std::any_of(plan.sizes.begin(), plan.sizes.end(),
+                                                 [](const auto& size) { return size.reduce == 1; });
+  }
+
+  bool folds_each_tile() const { return context.profile.kind != "gpu"; }
+
+  std::vector<Guard> preconditions(const Guard& bound, std::int64_t widest) const {
+    Guard base = plan.common;
+    base.insert(base.end(), bound.begin(), bound.end());
+    Guard longer = base;
+    longer.push_back(between(plan.size(), 2, kMaxElements));
+    longer.push_back(between(plan.stride(), 2, widest));
+    if (!has_unit() || widest != kMaxElements) return {longer};
+    base.push_back(equals(plan.size(), 1));
+    return {longer, base};
+  }
+
+  Draft draft(std::string definitions, const Guard& bound, std::int64_t widest) const {
+    Draft draft;
+    draft.definitions = plan.op.helper() + std::move(definitions);
+    draft.preconditions = preconditions(bound, widest);
+    draft.envelope = plan.envelope(true);
+    return draft;
+  }
+
+  std::string summary(const std::string& how) const {
+    return fmt::format("{} over the middle axis of [n_outer, n_red, n_inner], {}.", plan.op.title(),
+                       how);
+  }
+
+  std::string filled(const std::string& text, bool part = false) const {
+    const bool folds = folds_each_tile();
+    const std::string each = folds ? plan.op.folded(kValue, 0) : kValue;
+    return fmt::format(
+        fmt::runtime(text), fmt::arg("identity", plan.op.identity()),
+        fmt::arg("accumulator", folds ? "BLOCK_INNER," : "BLOCK_RED, BLOCK_INNER"),
+        fmt::arg("combined", plan.op.combined("acc", text == kBlock ? kValue : each)),
+        fmt::arg("folded", text == kBlock ? plan.op.folded("acc", 1) : plan.op.folded(kValue, 0)),
+        fmt::arg("total", folds ? "acc" : plan.op.folded("acc", 0)),
+        fmt::arg("finished", plan.op.finished(folds && text == kLoop ? "acc" : "total", "n_red")),
+        fmt::arg("first", part ? "first" : "0"), fmt::arg("last", part ? "last" : "n_red"));
+  }
+
+  Work work(const ReductionFacts::Sizes& size, std::int64_t rows, std::int64_t cols,
+            int warps) const {
+    Work work;
+    work.programs = static_cast<double>(size.outer * ((size.inner + cols - 1) / cols));
+    work.elements = static_cast<double>(rows * cols);
+    work.steps = static_cast<double>((size.reduce + rows - 1) / rows);
+    work.bytes = plan.item_bytes * static_cast<double>(size.outer * size.inner * (size.reduce + 1));
+    work.warps = warps;
+    return work;
+  }
+
+  std::optional<Draft> tile(std::int64_t elements, int warps) const;
+  Draft loop(std::int64_t rows, std::int64_t cols, int warps, bool owed) const;
+  Draft split(int parts, std::int64_t rows, std::int64_t cols, int warps) const;
+  Draft block(std::int64_t elements, std::int64_t widest, int warps) const;
+};
+
+void set_warps(Draft& draft, int warps) {
+  if (warps > 0) draft.parameters["num_warps"] = warps;
+}
+
+/// Reduced axes of up to an eighth of the tile: eight columns are the least that fill a sector.
+std::optional<Draft> Maker::tile(std::int64_t elements, int warps) const {
+  const std::optional<Guard> bound = plan.at_most(elements / 8);
+  if (!bound) return std::nullopt;
+  Host parts = host();
+  const std::string rows = parts.text.local("block_red");
+  const std::string cols = parts.text.local("block_inner");
+  const std::string tiles = parts.text.local("inner_tiles");
+  parts.text.add(fmt::format("{} = 1 << ({} - 1).bit_length()\n", rows, parts.n));
+  parts.text.add(fmt::format("{} = {} // {}\n", cols, elements, rows));
+  parts.text.add(fmt::format("{0} = ({1} + {2} - 1) // {2}\n", tiles, parts.inner, cols));
+  LaunchText launch;
+  launch.kernel = plan.names.kernel();
+  launch.tiles = fmt::format("{} * {}", parts.outer, tiles);
+  launch.arguments = {plan.x, parts.out, parts.n, parts.inner, tiles};
+  launch.constants = {{"BLOCK_RED", rows}, {"BLOCK_INNER", cols}};
+  launch.warps = warps;
+  parts.text.launch(launch);
+  parts.text.add(fmt::format("return {}\n", parts.out));
+
+  const KernelText kernel{plan.names.kernel(),
+                          summary("n_red <= BLOCK_RED"),
+                          {"x_ptr", "out_ptr", "n_red", "n_inner", "inner_tiles"},
+                          {"BLOCK_RED", "BLOCK_INNER"},
+                          kColumns + filled(kTile)};
+  Draft made = draft(definition(kernel, context.profile) + "\n\n" +
+                         parts.text.definition(fmt::format(
+                             "{} over an inner axis of at most {} elements, without a loop.",
+                             plan.op.title(), elements / 8)),
+                     *bound, kMaxElements);
+  made.parameters = {{"form", "tile"}, {"TILE", elements}};
+  set_warps(made, warps);
+  for (const auto& size : plan.sizes) {
+    const std::int64_t covered = round_up_to_power(size.reduce);
+    made.work.push_back(work(size, covered, std::max<std::int64_t>(1, elements / covered), warps));
+  }
+  return made;
+}
+
+Draft Maker::loop(std::int64_t rows, std::int64_t cols, int warps, bool owed) const {
+  Host parts = host();
+  const std::string tiles = parts.text.local("inner_tiles");
+  parts.text.add(fmt::format("{} = ({} + {}) // {}\n", tiles, parts.inner, cols - 1, cols));
+  LaunchText launch;
+  launch.kernel = plan.names.kernel();
+  launch.tiles = fmt::format("{} * {}", parts.outer, tiles);
+  launch.arguments = {plan.x, parts.out, parts.n, parts.inner, tiles};
+  launch.constants = {{"BLOCK_RED", std::to_string(rows)}, {"BLOCK_INNER", std::to_string(cols)}};
+  launch.warps = warps;
+  parts.text.launch(launch);
+  parts.text.add(fmt::format("return {}\n", parts.out));
+
+  const KernelText kernel{plan.names.kernel(),
+                          summary("block by block"),
+                          {"x_ptr", "out_ptr", "n_red", "n_inner", "inner_tiles"},
+                          {"BLOCK_RED", "BLOCK_INNER"},
+                          kColumns + filled(std::string(kLoop) + kStore)};
+  Draft made = draft(definition(kernel, context.profile) + "\n\n" +
+                         parts.text.definition(plan.op.title() + " over an inner axis."),
+                     {}, kMaxElements);
+  made.parameters = {{"form", "loop"}, {"BLOCK_RED", rows}, {"BLOCK_INNER", cols}};
+  set_warps(made, warps);
+  for (const auto& size : plan.sizes) made.work.push_back(work(size, rows, cols, warps));
+  made.owed = owed;
+  return made;
+}
+
+Draft Maker::split(int count, std::int64_t rows, std::int64_t cols, int warps) const {
+  Host parts = host();
+  const std::string tiles = parts.text.local("inner_tiles");
+  const std::string outputs = parts.text.local("outputs");
+  const std::string size = parts.text.local("part_size");
+  const std::string scratch = parts.text.local("parts");
+  const std::int64_t round = count * rows;
+  parts.text.add(fmt::format("{} = ({} + {}) // {}\n", tiles, parts.inner, cols - 1, cols));
+  parts.text.add(fmt::format("{} = {} * {}\n", outputs, parts.outer, parts.inner));
+  parts.text.add(fmt::format("{} = ({} + {}) // {} * {}\n", size, parts.n, round - 1, round, rows));
+  parts.text.add(fmt::format("{} = {}.new_empty(({}, {}), dtype=torch.float32)\n", scratch, plan.x,
+                             count, outputs));
+  LaunchText launch;
+  launch.kernel = plan.names.kernel();
+  launch.tiles = fmt::format("{} * {} * {}", parts.outer, tiles, count);
+  launch.arguments = {plan.x, scratch, parts.n, parts.inner, tiles, outputs, size};
+  launch.constants = {{"BLOCK_RED", std::to_string(rows)},
+                      {"BLOCK_INNER", std::to_string(cols)},
+                      {"PARTS", std::to_string(count)}};
+  launch.warps = warps;
+  parts.text.launch(launch);
+  parts.text.launch(combining_launch(
+      plan, PartialResults{count, scratch, parts.out, outputs, parts.n}, context.profile));
+  parts.text.add(fmt::format("return {}\n", parts.out));
+
+  const KernelText kernel{
+      plan.names.kernel(),
+      summary("cut into PARTS parts; partial results in fp32"),
+      {"x_ptr", "parts_ptr", "n_red", "n_inner", "inner_tiles", "n_outputs", "part_size"},
+      {"BLOCK_RED", "BLOCK_INNER", "PARTS"},
+      kPartColumns + filled(std::string(kLoop) + kPartStore, true)};
+  Draft made =
+      draft(definition(kernel, context.profile) + "\n\n" +
+                definition(combining_kernel(plan), context.profile) + "\n\n" +
+                parts.text.definition(plan.op.title() + " over a long inner axis, in two stages."),
+            {}, kMaxElements);
+  made.parameters = {
+      {"form", "split"}, {"PARTS", count}, {"BLOCK_RED", rows}, {"BLOCK_INNER", cols}};
+  set_warps(made, warps);
+  for (const auto& sizes : plan.sizes) {
+    Work first = work(sizes, rows, cols, warps);
+    first.programs *= count;
+    first.steps = std::max(1.0, first.steps / count);
+    made.work.push_back(first);
+    made.work.push_back(combining_work(sizes, count, context.profile));
+  }
+  return made;
+}
+
+Draft Maker::block(std::int64_t elements, std::int64_t widest, int warps) const {
+  Host parts = host();
+  const std::string inner = parts.text.local("block_inner");
+  const std::string red = parts.text.local("block_red");
+  const std::string outer = parts.text.local("block_outer");
+  parts.text.add(fmt::format("{} = 1 << ({} - 1).bit_length()\n", inner, parts.inner));
+  parts.text.add(fmt::format("{} = min(1 << ({} - 1).bit_length(), {} // {})\n", red, parts.n,
+                             elements, inner));
+  parts.text.add(fmt::format("{} = {} // ({} * {})\n", outer, elements, inner, red));
+  LaunchText launch;
+  launch.kernel = plan.names.kernel();
+  launch.tiles = fmt::format("({0} + {1} - 1) // {1}", parts.outer, outer);
+  launch.arguments = {plan.x, parts.out, parts.outer, parts.n, parts.inner};
+  launch.constants = {{"BLOCK_OUTER", outer}, {"BLOCK_RED", red}, {"BLOCK_INNER", inner}};
+  launch.warps = warps;
+  parts.text.launch(launch);
+  parts.text.add(fmt::format("return {}\n", parts.out));
+
+  const KernelText kernel{plan.names.kernel(),
+                          summary("n_inner <= BLOCK_INNER"),
+                          {"x_ptr", "out_ptr", "n_outer", "n_red", "n_inner"},
+                          {"BLOCK_OUTER", "BLOCK_RED", "BLOCK_INNER"},
+                          filled(kBlock)};
+  Draft made = draft(
+      definition(kernel, context.profile) + "\n\n" +
+          parts.text.definition(fmt::format(
+              "{} over an inner axis with at most {} elements after it.", plan.op.title(), widest)),
+      {}, widest);
+  made.parameters = {{"form", "block"}, {"TILE", elements}};
+  set_warps(made, warps);
+  for (const auto& size : plan.sizes) {
+    const std::int64_t cols = round_up_to_power(size.inner);
+    const std::int64_t rows = std::min(round_up_to_power(size.reduce), elements / cols);
+    Work one = work(size, std::max<std::int64_t>(rows, 1), cols, warps);
+    one.programs = std::ceil(one.programs * one.elements / static_cast<double>(elements));
+    one.elements = static_cast<double>(elements);
+    made.work.push_back(one);
+  }
+  return made;
+}
+
+void add_tiles(std::vector<Draft>& drafts, const Maker& maker) {
+  const std::int64_t least = 8 * round_up_to_power(maker.plan.longest());
+  const std::int64_t smallest = maker.context.profile.warps.empty() ? 2048 : 256;
+  const std::int64_t most = std::min<std::int64_t>(8192, largest_tile(maker.context.profile));
+  for (std::int64_t tile = std::max(least, smallest); tile <= most; tile *= 2) {
+    for (const int warps : fitting_warps(tile, maker.context.profile)) {
+      if (auto draft = maker.tile(tile, warps)) drafts.push_back(std::move(*draft));
+    }
+  }
+}
+
+void add_loops(std::vector<Draft>& drafts, const Maker& maker) {
+  const bool wide = maker.folds_each_tile();
+  const std::vector<std::int64_t> columns = wide ? std::vector<std::int64_t>{32, 64, 256, 512, 1024}
+                                                 : std::vector<std::int64_t>{16, 32, 64, 128};
+  const std::int64_t most = std::min<std::int64_t>(8192, largest_tile(maker.context.profile));
+  for (const std::int64_t rows : {8, 16, 32, 64, 128}) {
+    for (const std::int64_t cols : columns) {
+      const bool contract = (rows == 64 && cols == 64) || (rows == 128 && cols == 32);
+      if (!contract && (rows * cols > most || rows * cols < 256)) continue;
+      for (const int warps : fitting_warps(rows * cols, maker.context.profile)) {
+        drafts.push_back(maker.loop(rows, cols, warps, contract && (warps == 0 || warps == 8)));
+      }
+    }
+  }
+}
+
+void add_splits(std::vector<Draft>& drafts, const Maker& maker) {
+  const std::int64_t cols = maker.folds_each_tile() ? 256 : 32;
+  std::int64_t fewest = kMaxElements;
+  for (const auto& size : maker.plan.sizes) {
+    fewest = std::min(fewest, size.outer * ((size.inner + cols - 1) / cols));
+  }
+  for (const int parts : worthwhile_parts(fewest, maker.plan.longest(), maker.context.profile)) {
+    for (const std::int64_t rows : {16, 32}) {
+      const std::vector<int> warps = fitting_warps(rows * cols, maker.context.profile);
+      drafts.push_back(maker.split(parts, rows, cols, warps[warps.size() / 2]));
+    }
+  }
+}
+
+/// Where every inner size is short and there is more than one outer index to fill a tile with.
+void add_blocks(std::vector<Draft>& drafts, const Maker& maker) {
+  std::int64_t widest = 1;
+  std::int64_t outer = 1;
+  for (const auto& size : maker.plan.sizes) {
+    widest = std::max(widest, round_up_to_power(size.inner));
+    outer = std::max(outer, size.outer);
+  }
+  if (widest > 128 || outer == 1) return;
+  const std::int64_t most = std::min<std::int64_t>(8192, largest_tile(maker.context.profile));
+  const std::int64_t smallest = maker.context.profile.warps.empty() ? 2048 : 256;
+  for (std::int64_t tile = std::max(4 * widest, smallest); tile <= most; tile *= 2) {
+    for (const int warps : fitting_warps(tile, maker.context.profile)) {
+      drafts.push_back(maker.block(tile, widest, warps));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::vector<Candidate>> reduce_non_last(const GeneratorContext& context) {
+  KSPLIT_TRY(const std::optional<ReductionPlan> plan,
+             reduction_plan(context, [](const auto& size) { return size.inner > 1; }));
+  if (!plan) return std::vector<Candidate>{};
+  const Maker maker{context, *plan};
+  std::vector<Draft> drafts;
+  add_tiles(drafts, maker);
+  add_loops(drafts, maker);
+  add_splits(drafts, maker);
+  add_blocks(drafts, maker);
+  return ranked(context, "template/reduce-non-last", plan->names, std::move(drafts));
+}
+
+}  // namespace ksplit::templates
