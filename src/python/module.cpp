@@ -92,7 +92,9 @@ class Decoder {
     }
     PythonNode::Field field;
     field.name = item[0].get<std::string>();
-    const auto& [kind, value] = *item[1].items().begin();
+    const auto entry = item[1].begin();
+    const std::string& kind = entry.key();
+    const json& value = entry.value();
     if (kind == "node") {
       KSPLIT_TRY(auto child, node(value));
       field.nodes.push_back(std::move(child));
