@@ -50,7 +50,7 @@ def load_module(path: str, kind: str) -> ModuleType:
     except RequestError as error:
         error.kind = error.kind if error.kind == "input-missing" else kind
         raise
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    digest = hashlib.sha256(f"{file}\0{text}".encode()).hexdigest()[:16]
     module = ModuleType(f"ksplit_{source.stem}_{digest}")
     module.__file__ = file
     # Triton reads a kernel's source through linecache, at once or at the first launch: give it this
