@@ -41,7 +41,7 @@ Status ModuleParser::skip_aliases() {
   while (peek().is(Token::Kind::hash) || peek().is(Token::Kind::exclamation)) {
     const Token name = take();
     KSPLIT_TRY_STATUS(expect("="));
-    if (name.text.starts_with("loc") && peek().is("loc")) {
+    if (peek().is("loc")) {
       KSPLIT_TRY_STATUS(read_location().map([](const Location&) {}));
     } else {
       return unsupported(fmt::format("alias '{}' is not covered", name.text), name.begin);

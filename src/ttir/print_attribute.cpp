@@ -20,33 +20,91 @@ double parse_double(const std::string& text) {
   return value;
 }
 
-// Digits and exponent as `%e` gives them, rearranged: plain notation for small exponents, else
-// `1.2345E-5`. Whole numbers come out without a point, which the caller refuses.
-std::string compact_decimal(double value, int digits) {
-  std::string text = fmt::format("{:.{}e}", std::fabs(value), digits - 1);
-  const auto e = text.find('e');
-  int exponent = 0;
-  const std::size_t exponent_at = text[e + 1] == '+' ? e + 2 : e + 1;
-  std::from_chars(text.data() + exponent_at, text.data() + text.size(), exponent);
-  std::string mantissa = text.substr(0, e);
-  std::erase(mantissa, '.');
-  while (mantissa.size() > 1 && mantissa.back() == '0') mantissa.pop_back();
+/// digits * 10^exponent, with no zero at the end of the digits.
+struct Decimal {
+  std::string digits;
+  int exponent;
+};
 
+// At most `precision` digits of a finite number, by the steps of Triton's printer, so that the two
+// agree on which numbers a short spelling is exact for: a number is an integer times a power of
+// ten; digits that the precision's bits don't need are cut off, and what is still too long is
+// rounded half up.
+Decimal decimal_of(double value, int precision) {
+  if (value == 0) return {"0", 0};
+  int binary_exponent = 0;
+  double mantissa = std::frexp(std::fabs(value), &binary_exponent);
+  int fraction_bits = 0;  // of the mantissa, until it is odd
+  for (; mantissa != std::floor(mantissa); mantissa *= 2) ++fraction_bits;
+  const int decimals = std::max(fraction_bits - binary_exponent, 0);
+
+  // The exact digits of value * 10^decimals.
+  const std::string scale = fmt::format("{:.0e}", std::fabs(value));
+  int magnitude = 0;  // of the leading digit, maybe one too large where rounding carried
+  const auto parse_exponent = [](const std::string& text) {
+    const std::size_t sign = text.find('e') + 1;
+    const std::size_t first = text[sign] == '+' ? sign + 1 : sign;
+    int exponent = 0;
+    std::from_chars(text.data() + first, text.data() + text.size(), exponent);
+    return exponent;
+  };
+  magnitude = parse_exponent(scale);
+  std::string digits = fmt::format("{:.{}e}", std::fabs(value), magnitude + decimals);
+  magnitude = parse_exponent(digits);
+  digits.resize(digits.find('e'));
+  std::erase(digits, '.');
+  digits.resize(static_cast<std::size_t>(magnitude + decimals) + 1, '0');
+  int exponent = -decimals;
+
+  const auto cut = [&](std::size_t count) {
+    digits.resize(digits.size() - count);
+    exponent += static_cast<int>(count);
+  };
+  const double log2_five = 2.321928094887362347870319429489;
+  const int bits = static_cast<int>(std::floor(std::log2(mantissa) + log2_five * decimals)) + 1 +
+                   std::max(binary_exponent - fraction_bits, 0);
+  const int needed = (precision * 196 + 58) / 59;
+  if (bits > needed) cut(static_cast<std::size_t>((bits - needed) * 59 / 196));
+  if (digits.size() > static_cast<std::size_t>(precision)) {
+    const char next = digits[static_cast<std::size_t>(precision)];
+    cut(digits.size() - static_cast<std::size_t>(precision));
+    if (next >= '5') {
+      while (!digits.empty() && digits.back() == '9') cut(1);
+      if (digits.empty()) digits = "0";
+      ++digits.back();
+    }
+  }
+  while (digits.size() > 1 && digits.back() == '0') cut(1);
+  return {digits, exponent};
+}
+
+// `1.500000e+00`.
+std::string padded_scientific(double value) {
+  constexpr int kDigits = 6;
+  auto [digits, exponent] = decimal_of(value, kDigits);
+  exponent += static_cast<int>(digits.size()) - 1;
+  digits.resize(kDigits + 1, '0');
+  return fmt::format("{}{}.{}e{}{:02}", std::signbit(value) ? "-" : "", digits[0], digits.substr(1),
+                     exponent < 0 ? '-' : '+', std::abs(exponent));
+}
+
+// `0.00123`, `123456.789`, or `1.2345E-5` where zeros would fill more than three places. A whole
+// number comes out without a point.
+std::string compact_decimal(double value, int precision) {
   constexpr int kMaxPadding = 3;
+  auto [digits, exponent] = decimal_of(value, precision);
   const std::string sign = std::signbit(value) ? "-" : "";
-  const int count = static_cast<int>(mantissa.size());
-  const int last = exponent - count + 1;  // the last digit's power of ten
-  const bool scientific = last >= 0 ? last > kMaxPadding || count + last > digits
-                                    : exponent < 0 && -exponent > kMaxPadding;
+  const int count = static_cast<int>(digits.size());
+  const int leading = exponent + count - 1;
+  const bool scientific = exponent >= 0 ? exponent > kMaxPadding || count + exponent > precision
+                                        : leading < 0 && -leading > kMaxPadding;
   if (scientific) {
-    if (count == 1) mantissa += "0";
-    return fmt::format("{}{}.{}E{:+}", sign, mantissa[0], mantissa.substr(1), exponent);
+    if (count == 1) digits += "0";
+    return fmt::format("{}{}.{}E{:+}", sign, digits[0], digits.substr(1), leading);
   }
-  if (last >= 0) return sign + mantissa + std::string(static_cast<std::size_t>(last), '0');
-  if (exponent >= 0) {
-    return sign + mantissa.insert(static_cast<std::size_t>(exponent) + 1, ".");
-  }
-  return sign + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + mantissa;
+  if (exponent >= 0) return sign + digits + std::string(static_cast<std::size_t>(exponent), '0');
+  if (leading >= 0) return sign + digits.insert(static_cast<std::size_t>(leading) + 1, ".");
+  return sign + "0." + std::string(static_cast<std::size_t>(-leading - 1), '0') + digits;
 }
 
 std::string print_element(std::uint64_t bits, const Type& element) {
@@ -168,14 +226,14 @@ std::string escape(std::string_view text) {
 std::string print_float(std::uint64_t bits, FloatFormat format) {
   const FloatLayout& layout = layout_of(format);
   const double value = decode_float(format, bits);
+  const auto exact = [&](const std::string& text) {
+    return encode_float(format, parse_double(text)) == bits;
+  };
   if (std::isfinite(value)) {
-    std::string text = fmt::format("{:.6e}", value);
-    if (encode_float(format, parse_double(text)) == bits) return text;
-    const int digits = 2 + (layout.mantissa_bits + 1) * 59 / 196;
-    text = compact_decimal(value, digits);
-    if (text.find('.') != text.npos && encode_float(format, parse_double(text)) == bits) {
-      return text;
-    }
+    std::string text = padded_scientific(value);
+    if (exact(text)) return text;
+    text = compact_decimal(value, 2 + (layout.mantissa_bits + 1) * 59 / 196);
+    if (text.find('.') != text.npos && exact(text)) return text;
   }
   return fmt::format("0x{:0{}X}", bits, layout.bits / 4);
 }

@@ -353,6 +353,18 @@ def sorting(X, Out, B: tl.constexpr):
 
 
 @triton.jit
+def _swap_sign(a, b):
+    return -b, a
+
+
+@triton.jit
+def mapped(X, Y, Out, B: tl.constexpr):
+    offs = tl.arange(0, B)
+    x, y = tl.map_elementwise(_swap_sign, tl.load(X + offs), tl.load(Y + offs))
+    tl.store(Out + offs, x + y)
+
+
+@triton.jit
 def softmax(X, Out, stride, columns, B: tl.constexpr):
     row = tl.program_id(0)
     offs = tl.arange(0, B)
@@ -439,5 +451,7 @@ KERNELS = {
                                 "fp32", 256)),
     "attention": (attention, ("*fp16", "*fp16", "*fp16", "*fp16", "i32", "fp32", 32, 32, 64)),
 }
+if hasattr(tl, "map_elementwise"):  # since Triton 3.5
+    KERNELS["mapped"] = (mapped, ("*fp32", "*fp32", "*fp32", 32))
 
 DEBUG = {"debug", "integer_math"}

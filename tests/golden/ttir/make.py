@@ -2,8 +2,9 @@
 """Writes the golden Triton IR files from the kernels of kernels.py, with no GPU.
 
     python make.py              into a folder named for the Triton that is installed, such as 3.6
-    python make.py --check CMD  runs `CMD FILE`, a program that reads and prints IR, on each golden
-                                file and has Triton's own parser compare the two modules
+    python make.py --check CMD  runs `CMD FILE` on each golden file and has Triton's own parser
+                                compare what it prints with the file; CMD is the build's
+                                ttir_reprint, or "ttir_reprint --generic"
 
 Each kernel gives two files: NAME.ttir as the frontend emits it, NAME.opt.ttir after the passes that
 end Triton's `ttir` stage.
@@ -95,7 +96,7 @@ def check_all(command: str) -> int:
     files = sorted(HERE.glob(".".join(triton.__version__.split(".")[:2]) + "/*.ttir"))
     for path in files:
         with tempfile.NamedTemporaryFile("w", suffix=".ttir") as reprint:
-            subprocess.run([command, str(path)], stdout=reprint, check=True)
+            subprocess.run([*command.split(), str(path)], stdout=reprint, check=True)
             for locations in (False, True):
                 if through_triton(path, locations) != through_triton(reprint.name, locations):
                     print(f"{path.name}: differs ({'with' if locations else 'without'} locations)")
