@@ -183,7 +183,9 @@ def poisoned_memory() -> Iterator[None]:
 
 def _cpu_name() -> str:
     try:
-        match = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.M)
+        match = re.search(
+            r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
+        )
     except OSError:
         match = None
     return match.group(1).strip() if match else platform.processor() or platform.machine()
