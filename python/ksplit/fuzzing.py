@@ -74,7 +74,7 @@ def _try_input(
             expected = leaves(task.reference(*fresh()))
             task.device.synchronize()
         base = run_candidate(task, task.base, fresh())
-    except Exception:
+    except Exception:  # noqa: BLE001
         return None
     taken: list[str] = []
 

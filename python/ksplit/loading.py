@@ -58,7 +58,7 @@ def load_module(path: str, kind: str) -> ModuleType:
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     sys.modules[module.__name__] = module
     try:
-        exec(compile(text, file, "exec", dont_inherit=True), module.__dict__)
+        exec(compile(text, file, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
     except BaseException as error:
         del sys.modules[module.__name__]
         is_missing = isinstance(error, (FileNotFoundError, ModuleNotFoundError))

@@ -88,7 +88,7 @@ class Task:
             try:
                 module = copy.deepcopy(self.reference).double()
                 module(*self.float64_inputs(index))
-            except Exception:
+            except Exception:  # noqa: BLE001
                 return None
         return module
 

@@ -184,7 +184,7 @@ def _capture_all(
             graph.capture(task, call, launches if cold else 1, cold, stream, pool)
             graphs[name] = graph
         torch.cuda.synchronize()
-    except Exception:  # work on another stream, a library that allocates, a kernel that raises
+    except Exception:  # work on another stream, a library that allocates, a kernel that raises  # noqa: BLE001
         _abandon_capture(before, pool)
         return None
     return graphs

@@ -55,7 +55,7 @@ class Worker:
             return {"id": number, "ok": True, "result": operation(request)}
         except RequestError as error:
             return {"id": number, "ok": False, "error": error.to_json()}
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001
             wrapped = user_error("worker-failed", f"{request.get('op')} fails", error)
             return {"id": number, "ok": False, "error": wrapped.to_json()}
 
@@ -64,7 +64,7 @@ class Worker:
         try:
             if self._device is not None:
                 self._device.synchronize()
-        except Exception:
+        except Exception:  # noqa: BLE001
             return True
         return False
 
@@ -182,7 +182,7 @@ def open_named_device(name: str) -> tuple[Device | None, RequestError | None]:
         return open_device(name), None
     except RequestError as error:
         return None, error
-    except Exception as error:  # a broken torch or triton, a driver that does not start
+    except Exception as error:  # a broken torch or triton, a driver that does not start  # noqa: BLE001
         return None, user_error("environment", f"device {name} does not open", error)
 
 

@@ -173,14 +173,18 @@ BAD_TASKS = {
         None,
     ),
     "too many arguments": (
-        "from torch import nn\nclass Model(nn.Module): pass\n"
-        "def get_input_groups(): return [[1], [1, 2]]\n",
+        (
+            "from torch import nn\nclass Model(nn.Module): pass\n"
+            "def get_input_groups(): return [[1], [1, 2]]\n"
+        ),
         "case 2 has 2 arguments",
         None,
     ),
     "raises": (
-        "from torch import nn\nclass Model(nn.Module): pass\n"
-        "def get_input_groups():\n    raise ValueError('sorry')\n",
+        (
+            "from torch import nn\nclass Model(nn.Module): pass\n"
+            "def get_input_groups():\n    raise ValueError('sorry')\n"
+        ),
         "get_input_groups() fails: ValueError: sorry",
         4,
     ),
