@@ -132,7 +132,8 @@ def _open_cpu_executor() -> str:
         try:
             importlib.import_module("ksplit.cpu")
             return "native-cpu"
-        except Exception as error:  # absent, or it says why it cannot run here  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001
+            # It is absent, or says why it cannot run here.
             print(f"ksplit.cpu: {error}; using Triton's interpreter", file=sys.stderr, flush=True)
             # Triton decides at import whether its library is interpreted.
             if "triton" in sys.modules:

@@ -184,7 +184,8 @@ def _capture_all(
             graph.capture(task, call, launches if cold else 1, cold, stream, pool)
             graphs[name] = graph
         torch.cuda.synchronize()
-    except Exception:  # work on another stream, a library that allocates, a kernel that raises  # noqa: BLE001
+    except Exception:  # noqa: BLE001
+        # Work on another stream, a library that allocates, a kernel that raises.
         _abandon_capture(before, pool)
         return None
     return graphs

@@ -182,7 +182,8 @@ def open_named_device(name: str) -> tuple[Device | None, RequestError | None]:
         return open_device(name), None
     except RequestError as error:
         return None, error
-    except Exception as error:  # a broken torch or triton, a driver that does not start  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001
+        # A broken torch or Triton, a driver that does not start.
         return None, user_error("environment", f"device {name} does not open", error)
 
 
