@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Triton kernels on the CPU, compiled to native code.
+
+    import ksplit.cpu          # from here on, Triton's active driver is the CPU
+    kernel[grid](x, y, n)      # with torch tensors on the CPU
+
+Importing activates the backend; `deactivate()` gives Triton back to the driver it would choose itself.
+Nothing of a GPU is touched. `Unavailable` is raised where torch, a supported Triton, the native
+library or a C++ compiler is missing; `Unsupported` by a kernel that uses what is not covered, with
+the operation and its line; `KernelFault` by a launch that fails an assertion, or, with
+KSPLIT_CPU_CHECK=1 in the environment, touches memory outside the tensors passed to it.
+"""
+
+from __future__ import annotations
+
+from ksplit.cpu.errors import CompilerFailed, Unavailable
+
+__all__ = [
+    "CompilerFailed",
+    "KernelFault",
+    "Unavailable",
+    "Unsupported",
+    "activate",
+    "deactivate",
+]
+
+_SUPPORTED = ((3, 4), (3, 5), (3, 6))
+
+
+def _check_triton() -> None:
+    try:
+        import torch  # noqa: F401
+        import triton
+    except ImportError as error:
+        raise Unavailable(f"the CPU backend needs torch and Triton: {error}") from error
+    version = tuple(int(part) for part in triton.__version__.split(".")[:2])
+    if version not in _SUPPORTED:
+        names = ", ".join(f"{major}.{minor}" for major, minor in _SUPPORTED)
+        raise Unavailable(f"the CPU backend supports Triton {names}, not {triton.__version__}")
+
+
+_check_triton()
+
+from ksplit.cpu import toolchain  # noqa: E402
+from ksplit.cpu.library import native  # noqa: E402
+
+toolchain.compiler()
+Unsupported = native.Unsupported
+KernelFault = native.KernelFault
+
+from ksplit.cpu.compiler import CPUBackend  # noqa: E402
+from ksplit.cpu.driver import CPUDriver  # noqa: E402
+
+_NAME = "ksplit_cpu"
+
+
+def activate() -> None:
+    """Makes the CPU Triton's active device in this process."""
+    import torch
+    from triton.backends import Backend, backends
+    from triton.runtime import driver
+
+    backends[_NAME] = Backend(compiler=CPUBackend, driver=CPUDriver)
+    native.set_thread_count(torch.get_num_threads)
+    driver.set_active(CPUDriver())
+
+
+def deactivate() -> None:
+    """Takes the backend out of Triton again; kernels compiled for it can still be launched."""
+    from triton.backends import backends
+    from triton.runtime import driver
+
+    backends.pop(_NAME, None)
+    driver._active = None
+
+
+activate()

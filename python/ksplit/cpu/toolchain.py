@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The system's C++ compiler: finding it, and building a kernel's library with it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from ksplit.cpu.errors import CompilerFailed, Unavailable
+from ksplit.cpu.library import native
+
+_FLAGS = [
+    "-x", "c++", "-std=gnu++20", "-O3", "-march=native", "-shared", "-fPIC", "-fvisibility=hidden",
+    # Integers wrap around; memory may be seen as several types.
+    "-fwrapv", "-fno-strict-aliasing",
+    # Neither errno nor floating-point traps are looked at, so that loops with maths vectorise.
+    "-fno-math-errno", "-fno-trapping-math", "-w",
+]  # fmt: skip
+
+
+@functools.lru_cache(maxsize=None)
+def compiler() -> tuple[str, ...]:
+    """The compiler's command: $CXX, else the first of g++, c++ and clang++ on the path."""
+    chosen = os.environ.get("CXX")
+    if chosen:
+        command = shlex.split(chosen)
+        if command and shutil.which(command[0]):
+            return tuple(command)
+        raise Unavailable(f"no C++ compiler: CXX is {chosen!r}, which cannot be run")
+    for name in ("g++", "c++", "clang++"):
+        if shutil.which(name):
+            return (name,)
+    raise Unavailable("no C++ compiler: none of g++, c++ and clang++ is on the path; set CXX")
+
+
+def _cpu_features() -> str:
+    """What -march=native depends on."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+
+
+@functools.lru_cache(maxsize=None)
+def identity() -> str:
+    """The compiler's version, its options and the machine's instruction set."""
+    command = [*compiler(), "--version"]
+    version = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return "\n".join([*compiler(), version, *_machine_flags(), _cpu_features()])
+
+
+@functools.lru_cache(maxsize=None)
+def _machine_flags() -> tuple[str, ...]:
+    # Vectors as wide as the machine has: the loops are long and do little else.
+    wide = "avx512f" in _cpu_features()
+    return (*_FLAGS, "-mprefer-vector-width=512") if wide else tuple(_FLAGS)
+
+
+def build(source: str, name: str, fuse_multiply_add: bool) -> bytes:
+    """The library made from a generated source."""
+    with tempfile.TemporaryDirectory(prefix="ksplit-cpu-") as folder:
+        for file, text in native.headers().items():
+            Path(folder, file).write_text(text)
+        source_file = Path(folder, f"{name[:100]}.cpp")
+        source_file.write_text(source)
+        library = Path(folder, "kernel.so")
+        contract = "fast" if fuse_multiply_add else "off"
+        command = [*compiler(), *_machine_flags(), f"-ffp-contract={contract}"]
+        command += ["-o", str(library), str(source_file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            shown = shlex.join(command)
+            raise CompilerFailed(f"compiling kernel {name} failed:\n{shown}\n{done.stderr}")
+        return library.read_bytes()
