@@ -20,7 +20,8 @@ constexpr FeatureInfo kFeatures[] = {
     {"outer_size", Kind::integer},    {"reduce_size", Kind::integer},
     {"inner_size", Kind::integer},    {"out_ndim", Kind::integer},
     {"broadcast_dims", Kind::list},   {"equal_shapes", Kind::boolean},
-    {"operand_shapes", Kind::list},
+    {"operand_shapes", Kind::list},   {"unit_dims", Kind::list},
+    {"repeated_operand", Kind::text}, {"broadcast_levels", Kind::text},
 };
 
 std::vector<const TensorSpec*> tensors_of(const Case& sample) {
@@ -106,6 +107,33 @@ std::optional<Literal::List> repeated_dimensions(const std::vector<const TensorS
   return repeated;
 }
 
+/// What spans the result's dimensions, in runs (see broadcast_levels).
+std::string levels_of(const TensorSpec& left, const TensorSpec& right,
+                      const std::vector<std::int64_t>& result) {
+  std::string levels;
+  for (std::size_t d = 0; d < result.size(); ++d) {
+    if (result[d] == 1) continue;
+    const bool left_spans = padded_size(left, d, result.size()) != 1;
+    const bool right_spans = padded_size(right, d, result.size()) != 1;
+    const char level = !right_spans ? 'L' : !left_spans ? 'R' : 'B';
+    if (levels.empty() || levels.back() != level) levels += level;
+  }
+  return levels;
+}
+
+void add_repetition_features(Features& features, const std::vector<const TensorSpec*>& operands,
+                             const std::vector<std::int64_t>& result) {
+  if (operands.size() != 2) {
+    features["repeated_operand"] = "several";
+    return;
+  }
+  std::string levels = levels_of(*operands[0], *operands[1], result);
+  const bool right = levels.find('L') != std::string::npos;
+  const bool left = levels.find('R') != std::string::npos;
+  features["repeated_operand"] = left && right ? "both" : left ? "left" : "right";
+  features["broadcast_levels"] = std::move(levels);
+}
+
 void add_broadcast_features(Features& features, const std::vector<const TensorSpec*>& operands,
                             const Case& sample, const ReferenceGraph& graph) {
   if (graph.outputs.size() != 1) return;
@@ -117,6 +145,12 @@ void add_broadcast_features(Features& features, const std::vector<const TensorSp
   for (const TensorSpec* operand : operands) {
     shapes.emplace_back(Literal::List(operand->shape.begin(), operand->shape.end()));
   }
+  Literal::List units;
+  for (std::size_t d = 0; d < result->shape.size(); ++d) {
+    if (result->shape[d] == 1) units.emplace_back(static_cast<std::int64_t>(d));
+  }
+  if (!repeated->empty()) add_repetition_features(features, operands, result->shape);
+  features["unit_dims"] = std::move(units);
   features["out_ndim"] = static_cast<std::int64_t>(result->shape.size());
   features["equal_shapes"] = repeated->empty();
   features["broadcast_dims"] = std::move(*repeated);

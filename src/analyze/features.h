@@ -34,8 +34,20 @@ namespace ksplit {
 ///
 ///   out_ndim         int     rank of the result
 ///   broadcast_dims   list    dimensions along which some operand is repeated, ascending
+///   unit_dims        list    dimensions of one element, along which nothing tells whether an
+///   operand
+///                            is repeated
 ///   equal_shapes     bool    no operand is repeated; a Python number is no operand
 ///   operand_shapes   list    the operands' shapes
+///
+/// and if some operand is repeated:
+///
+///   repeated_operand  string  of two operands "left", "right" or "both"; else "several"
+///   broadcast_levels  string  of two operands: what spans the result's dimensions, outermost
+///   first,
+///                             in runs: B both operands, L and R only the left or right one. A
+///                             dimension of one element makes no run. [2, 64, 56, 56] + [64, 1, 1]
+///                             has "LBL"
 ///
 /// A feature that does not apply to a case is absent.
 using Features = std::map<std::string, Literal, std::less<>>;

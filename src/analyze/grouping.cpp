@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <compare>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "analyze/bottleneck.h"
 #include "analyze/operands.h"
@@ -61,8 +61,13 @@ bool hits(const Rule& rule, const std::vector<ReferenceGraph>& graphs,
 /// A case's place along one dimension. `rank` orders places; with classes it is the class.
 struct Place {
   std::int64_t rank = 0;
-  Literal value;  // without classes: the feature, or the first of the values alike
+  Literal value;       // without classes: the feature, or the first of the values alike
+  Literal::List open;  // items that a list may as well have (Dimension::open)
 };
+
+bool has(const Literal::List& list, const Literal& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
 
 std::string value_text(const Literal& value, const char* separator) {
   if (const std::string* text = value.as_string()) return *text;
@@ -79,7 +84,7 @@ std::optional<Place> place_of(const Dimension& dimension, const Features& featur
   if (found == features.end()) return std::nullopt;
   for (std::size_t c = 0; c < dimension.classes.size(); ++c) {
     if (dimension.classes[c].test.holds(found->second)) {
-      return Place{static_cast<std::int64_t>(c), {}};
+      return Place{static_cast<std::int64_t>(c), {}, {}};
     }
   }
   if (!dimension.classes.empty()) return std::nullopt;
@@ -89,7 +94,10 @@ std::optional<Place> place_of(const Dimension& dimension, const Features& featur
       if (std::find(alike.begin(), alike.end(), *text) != alike.end()) value = alike.front();
     }
   }
-  return Place{value.as_int() ? *value.as_int() : 0, std::move(value)};
+  Place place{value.as_int() ? *value.as_int() : 0, std::move(value), {}};
+  const auto open = features.find(dimension.open);
+  if (open != features.end()) place.open = *open->second.as_list();
+  return place;
 }
 
 bool same_place(const Place& a, const Place& b) {
@@ -97,20 +105,33 @@ bool same_place(const Place& a, const Place& b) {
 }
 
 /// How far two places lie apart: classes and integers by their difference, lists by the items that
-/// only one of them has, anything else 0 or 1.
+/// only one of them has and that are not open in the other, anything else 0 or 1.
 std::int64_t distance(const Place& a, const Place& b) {
   const Literal::List* x = a.value.as_list();
   const Literal::List* y = b.value.as_list();
   if (x && y) {
-    const auto missing = [](const Literal::List& from, const Literal::List& in) {
-      return std::count_if(from.begin(), from.end(), [&](const Literal& item) {
-        return std::find(in.begin(), in.end(), item) == in.end();
-      });
+    const auto missing = [](const Literal::List& from, const Literal::List& in,
+                            const Literal::List& open) {
+      return std::count_if(from.begin(), from.end(),
+                           [&](const Literal& item) { return !has(in, item) && !has(open, item); });
     };
-    return missing(*x, *y) + missing(*y, *x);
+    return missing(*x, *y, b.open) + missing(*y, *x, a.open);
   }
   if (a.rank != b.rank) return std::abs(a.rank - b.rank);
   return a.value == b.value ? 0 : 1;
+}
+
+/// The place of a group that takes in cases from another place. Where open items were what made the
+/// two alike, they are decided now.
+Place united(Place place, const Place& joining) {
+  Literal::List* list = std::get_if<Literal::List>(&place.value.value);
+  if (!list || distance(place, joining) != 0) return place;
+  for (const Literal& item : *joining.value.as_list()) {
+    if (!has(*list, item)) list->push_back(item);
+  }
+  std::erase_if(place.open,
+                [&](const Literal& item) { return has(*list, item) || !has(joining.open, item); });
+  return place;
 }
 
 /// Cases that agree in every dimension, and those that joined them.
@@ -137,6 +158,9 @@ bool comes_before(const Cell& a, const Cell& b) {
   }
   return a.members.front() < b.members.front();
 }
+
+/// Not small itself, how far apart, minus how many cases, first case: the least is best.
+using JoinCost = std::tuple<bool, std::int64_t, std::int64_t, std::size_t>;
 
 // ---- The cells of one rule
 // ------------------------------------------------------------------------
@@ -183,7 +207,7 @@ class RuleGrouping {
     const auto found = std::find_if(cells_.begin(), cells_.end(),
                                     [&](const Cell& other) { return same_cell(cell, other); });
     if (found != cells_.end()) {
-      found->members.push_back(c);
+      take_in(*found, cell.places, {c});
     } else {
       cell.members.push_back(c);
       cells_.push_back(std::move(cell));
@@ -191,58 +215,86 @@ class RuleGrouping {
     return true;
   }
 
+  static void take_in(Cell& cell, const std::vector<Place>& places,
+                      const std::vector<std::size_t>& members) {
+    for (std::size_t d = 0; d < places.size(); ++d) {
+      cell.places[d] = united(std::move(cell.places[d]), places[d]);
+    }
+    cell.members.insert(cell.members.end(), members.begin(), members.end());
+    std::sort(cell.members.begin(), cell.members.end());
+  }
+
+  bool is_small(const Cell& cell) const {
+    return static_cast<int>(cell.members.size()) < rule_.min_group;
+  }
+
   void join_small_cells() {
     for (;;) {
       auto small = cells_.end();
       for (auto cell = cells_.begin(); cell != cells_.end(); ++cell) {
-        const bool lone =
-            !cell->stands_alone && static_cast<int>(cell->members.size()) < rule_.min_group;
-        if (lone && (small == cells_.end() || cell->members.front() < small->members.front())) {
-          small = cell;
-        }
+        if (cell->stands_alone || !is_small(*cell)) continue;
+        if (small == cells_.end() || cell->members.front() < small->members.front()) small = cell;
       }
       if (small == cells_.end()) return;
-      const auto target = nearest(*small);
-      if (target == cells_.end()) {
-        small->stands_alone = true;
-        continue;
+      Cell* target = nullptr;
+      for (const JoinStep& step : rule_.join) {
+        if (!target) target = best_partner(*small, step);
       }
-      target->members.insert(target->members.end(), small->members.begin(), small->members.end());
-      std::sort(target->members.begin(), target->members.end());
-      target->stands_alone = false;
-      cells_.erase(small);
+      if (target) {
+        take_in(*target, small->places, small->members);
+        target->stands_alone = false;
+        cells_.erase(small);
+      } else {
+        small->stands_alone = true;
+      }
     }
   }
 
-  std::vector<Cell>::iterator nearest(const Cell& cell) {
-    auto best = cells_.end();
-    std::vector<std::int64_t> best_cost;
-    for (auto other = cells_.begin(); other != cells_.end(); ++other) {
-      if (&*other == &cell || other->kernel != cell.kernel) continue;
-      auto cost = join_cost(cell, *other);
-      if (!cost) continue;
-      if (best == cells_.end() || *cost < best_cost) {
-        best = other;
-        best_cost = std::move(*cost);
-      }
+  Cell* best_partner(const Cell& cell, const JoinStep& step) {
+    Cell* best = nullptr;
+    JoinCost best_cost;
+    for (Cell& other : cells_) {
+      if (&other == &cell || !have_the_same(step.same, cell, other)) continue;
+      const auto apart = distance_within(step, cell, other);
+      if (!apart) continue;
+      const JoinCost cost{!is_small(other), *apart,
+                          -static_cast<std::int64_t>(other.members.size()), other.members.front()};
+      if (best && best_cost < cost) continue;
+      best = &other;
+      best_cost = cost;
     }
     return best;
   }
 
-  /// Distances to another cell, the dimension that is given up last first; then the size of the
-  /// other (a bigger one first) and its first case. None if the cell may not join it.
-  std::optional<std::vector<std::int64_t>> join_cost(const Cell& cell, const Cell& other) const {
-    std::vector<std::int64_t> cost(rule_.join.size());
+  bool have_the_same(const std::vector<std::string>& names, const Cell& a, const Cell& b) const {
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      const auto value = [&](std::size_t member) {
+        const auto found = features_[member].find(name);
+        return found == features_[member].end() ? Literal{} : found->second;
+      };
+      const Literal expected = value(a.members.front());
+      if (expected.is_none()) return false;
+      const auto equal = [&](std::size_t member) { return value(member) == expected; };
+      return std::all_of(a.members.begin(), a.members.end(), equal) &&
+             std::all_of(b.members.begin(), b.members.end(), equal);
+    });
+  }
+
+  /// The sum of the distances in all dimensions; none if the step does not allow them.
+  std::optional<std::int64_t> distance_within(const JoinStep& step, const Cell& a,
+                                              const Cell& b) const {
+    const auto may_differ = [&](std::string_view name) {
+      return std::find(step.differ.begin(), step.differ.end(), name) != step.differ.end();
+    };
+    if (a.kernel != b.kernel && !may_differ(kKernelDimension)) return std::nullopt;
+    std::int64_t sum = 0;
     for (std::size_t d = 0; d < rule_.dimensions.size(); ++d) {
-      const std::int64_t apart = distance(cell.places[d], other.places[d]);
-      if (apart == 0) continue;
-      const auto join = std::find(rule_.join.begin(), rule_.join.end(), rule_.dimensions[d].name);
-      if (join == rule_.join.end() || apart > rule_.join_distance) return std::nullopt;
-      cost[static_cast<std::size_t>(rule_.join.end() - join - 1)] = apart;
+      if (same_place(a.places[d], b.places[d])) continue;
+      const std::int64_t apart = distance(a.places[d], b.places[d]);
+      if (!may_differ(rule_.dimensions[d].name) || apart > step.distance) return std::nullopt;
+      sum += apart;
     }
-    cost.push_back(-static_cast<std::int64_t>(other.members.size()));
-    cost.push_back(static_cast<std::int64_t>(other.members.front()));
-    return cost;
+    return sum;
   }
 
   // ---- From cells to groups ----

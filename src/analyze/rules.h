@@ -47,7 +47,9 @@ struct Dimension {
   std::vector<Class> classes;
   std::string label = "{}";                     // without classes: the label, {} is the value
   std::vector<std::vector<std::string>> alike;  // values that count as one ("float16", "bfloat16")
-  bool label_if_divided = false;                // in ids only where it tells two groups apart
+  std::string open;  // of a list feature: another one with items that are neither in it nor out of
+                     // it, so that two lists are alike if they differ in open items only; or empty
+  bool label_if_divided = false;  // in ids only where it tells two groups apart
 };
 
 /// Block sizes that must be among the candidates of a kernel when some case of the group fits.
@@ -62,6 +64,20 @@ struct KernelRule {
   std::vector<BlockRule> blocks;
 };
 
+/// The kernel family in JoinStep::differ.
+inline constexpr std::string_view kKernelDimension = "kernel";
+
+/// Which group a group that is too small may join: one that differs in nothing but these
+/// dimensions, by at most `distance` in each (neighbouring classes are 1 apart, values of a text
+/// feature too, lists as many items as only one of them has), and has equal features `same`. Of
+/// several, one that is too small itself comes first, then the nearest, the biggest and the
+/// earliest.
+struct JoinStep {
+  std::vector<std::string> differ;  // dimensions, kKernelDimension
+  std::vector<std::string> same;
+  int distance = 1;
+};
+
 struct Rule {
   std::string name;    // "reduction"
   std::string prefix;  // group ids: grp_<prefix>_<labels>
@@ -74,12 +90,10 @@ struct Rule {
   Conditions cases;
   std::vector<Dimension> dimensions;
   std::vector<KernelRule> kernels;
-  // Merging: a group of fewer than `min_group` cases joins the nearest group with the same kernel
-  // that differs from it in `join` dimensions only, by at most `join_distance` in each; an earlier
-  // dimension is given up before a later one. Without such a group it stands alone.
+  // A group of fewer than `min_group` cases joins another one by the first step that finds one.
+  // Without any it stands alone.
   int min_group = 2;
-  std::vector<std::string> join;
-  int join_distance = 1;
+  std::vector<JoinStep> join;
 };
 
 struct RuleSet {

@@ -13,6 +13,8 @@
 namespace ksplit {
 namespace {
 
+constexpr std::int64_t kLargestCount = 1'000'000;
+
 /// Reads a rule file and keeps the first error; after one, every read gives a harmless value, so
 /// that the code below states the format and nothing else.
 class RuleReader {
@@ -30,7 +32,7 @@ class RuleReader {
   KernelRule kernel(const toml::table& table);
   std::vector<BlockRule> block_rules(const toml::table& table);
   std::vector<std::map<std::string, std::int64_t>> block_sizes(const toml::table& table);
-  void check_joins(const toml::table& table, const Rule& rule);
+  JoinStep join(const toml::table& table, const Rule& rule);
 
   Conditions conditions(const toml::table* table);
   Condition condition(const toml::node& node, const FeatureInfo& feature);
@@ -103,24 +105,37 @@ void RuleReader::hit(const toml::table& table, Rule& rule) {
 }
 
 void RuleReader::merge(const toml::table& table, Rule& rule) {
-  allow(table, {"min_group", "join", "distance"});
+  allow(table, {"min_group", "join"});
   rule.min_group = count(table, "min_group", rule.min_group);
-  rule.join = words(table, "join");
-  rule.join_distance = count(table, "distance", rule.join_distance);
-  check_joins(table, rule);
+  for (const toml::table* part : tables(table, "join")) rule.join.push_back(join(*part, rule));
 }
 
-void RuleReader::check_joins(const toml::table& table, const Rule& rule) {
-  for (const std::string& name : rule.join) {
+JoinStep RuleReader::join(const toml::table& table, const Rule& rule) {
+  allow(table, {"differ", "same", "distance"});
+  JoinStep step;
+  step.differ = words(table, "differ");
+  for (const std::string& name : step.differ) {
     const bool known =
         std::any_of(rule.dimensions.begin(), rule.dimensions.end(),
                     [&](const Dimension& dimension) { return dimension.name == name; });
-    if (!known) reject(*table.get("join"), fmt::format("`join` names no dimension `{}`", name));
+    if (!known && name != kKernelDimension) {
+      reject(*table.get("differ"), fmt::format("rule `{}` has no dimension `{}`", rule.name, name));
+    }
   }
+  step.same = words(table, "same");
+  for (const std::string& name : step.same) feature(table.get("same"), name);
+  if (const toml::node* node = table.get("distance")) {
+    const auto value = node->value_exact<std::int64_t>();
+    if (!value || *value < 0 || *value > kLargestCount) {
+      reject(*node, "`distance` must be a number from 0 on");
+    }
+    step.distance = static_cast<int>(value.value_or(0));
+  }
+  return step;
 }
 
 Dimension RuleReader::dimension(const toml::table& table) {
-  allow(table, {"name", "feature", "classes", "label", "alike", "label_if_divided"});
+  allow(table, {"name", "feature", "classes", "label", "alike", "open", "label_if_divided"});
   Dimension dimension;
   dimension.name = identifier(table, "name");
   const std::string name = text(table, "feature", true);
@@ -142,6 +157,12 @@ Dimension RuleReader::dimension(const toml::table& table) {
     } else {
       for (const toml::node& list : *lists) dimension.alike.push_back(words_in(list));
     }
+  }
+  if (const toml::node* open = table.get("open")) {
+    dimension.open = text(table, "open", true);
+    const bool lists = info.kind == FeatureInfo::Kind::list &&
+                       feature(open, dimension.open).kind == FeatureInfo::Kind::list;
+    if (!lists) reject(*open, "`open` names a list feature, for a list feature");
   }
   dimension.label_if_divided = flag(table, "label_if_divided");
   return dimension;
@@ -341,7 +362,7 @@ int RuleReader::count(const toml::table& table, std::string_view key, int missin
   const toml::node* node = table.get(key);
   if (!node) return missing;
   const auto value = node->value_exact<std::int64_t>();
-  if (!value || *value < 1 || *value > 1'000'000) {
+  if (!value || *value < 1 || *value > kLargestCount) {
     reject(*node, fmt::format("`{}` must be a number from 1 on", key));
     return missing;
   }

@@ -86,17 +86,18 @@ TEST(Features, ReductionsInsideOtherOperators) {
 TEST(Features, Broadcasting) {
   struct Row {
     std::vector<std::int64_t> x, y;
-    const char *ndim, *dims, *equal;
+    const char *ndim, *dims, *equal, *repeated, *levels;
   };
   const Row table[] = {
-      {{4, 8}, {4, 8}, "2", "[]", "True"},
-      {{4, 8}, {4, 1}, "2", "[1]", "False"},
-      {{4, 8}, {8}, "2", "[0]", "False"},
-      {{1, 8}, {8}, "2", "[]", "True"},
-      {{4, 1}, {1, 8}, "2", "[0, 1]", "False"},
-      {{2, 64, 56, 56}, {1, 64, 1, 1}, "4", "[0, 2, 3]", "False"},
-      {{1, 64, 56, 56}, {1, 64, 1, 1}, "4", "[2, 3]", "False"},
-      {{4, 8}, {}, "2", "[0, 1]", "False"},
+      {{4, 8}, {4, 8}, "2", "[]", "True", "absent", "absent"},
+      {{4, 8}, {4, 1}, "2", "[1]", "False", "\"right\"", "\"BL\""},
+      {{4, 1}, {4, 8}, "2", "[1]", "False", "\"left\"", "\"BR\""},
+      {{4, 8}, {8}, "2", "[0]", "False", "\"right\"", "\"LB\""},
+      {{1, 8}, {8}, "2", "[]", "True", "absent", "absent"},
+      {{4, 1}, {1, 8}, "2", "[0, 1]", "False", "\"both\"", "\"LR\""},
+      {{2, 64, 56, 56}, {1, 64, 1, 1}, "4", "[0, 2, 3]", "False", "\"right\"", "\"LBL\""},
+      {{1, 64, 56, 56}, {1, 64, 1, 1}, "4", "[2, 3]", "False", "\"right\"", "\"BL\""},
+      {{4, 8}, {}, "2", "[0, 1]", "False", "\"right\"", "\"L\""},
   };
   for (const Row& row : table) {
     const Case sample{1,
@@ -107,7 +108,19 @@ TEST(Features, Broadcasting) {
     EXPECT_EQ(text(features, "out_ndim"), row.ndim);
     EXPECT_EQ(text(features, "broadcast_dims"), row.dims);
     EXPECT_EQ(text(features, "equal_shapes"), row.equal);
+    EXPECT_EQ(text(features, "repeated_operand"), row.repeated);
+    EXPECT_EQ(text(features, "broadcast_levels"), row.levels);
   }
+}
+
+TEST(Features, MoreThanTwoOperands) {
+  const TensorSpec x = tensor_spec("float32", {4, 8});
+  const Features features = of({{"x", x}, {"y", x}, {"z", tensor_spec("float32", {1, 8})}},
+                               single("aten.addcmul.default", {input(0), input(1), input(2)}, x));
+  EXPECT_EQ(text(features, "broadcast_dims"), "[0]");
+  EXPECT_EQ(text(features, "unit_dims"), "[]");
+  EXPECT_EQ(text(features, "repeated_operand"), "\"several\"");
+  EXPECT_EQ(text(features, "broadcast_levels"), "absent");
 }
 
 TEST(Features, AResultThatOperandsDoNotBroadcastToHasNoBroadcast) {
@@ -118,7 +131,7 @@ TEST(Features, AResultThatOperandsDoNotBroadcastToHasNoBroadcast) {
 TEST(Features, EachIsInTheTable) {
   const Case sample{1,
                     {{"x", tensor_spec("float32", {4, 8})},
-                     {"y", tensor_spec("float32", {4, 8})},
+                     {"y", tensor_spec("float32", {4, 1})},
                      {"alpha", 1.0}}};
   ReferenceGraph graph = add_trace(sample);
   graph.nodes.push_back({"aten.sum.default", {input(0)}, {}, {tensor_spec("float32", {})}});

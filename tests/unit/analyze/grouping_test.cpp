@@ -128,7 +128,7 @@ TEST(Grouping, BroadcastByRankAndRepeatedDimensions) {
   const auto groups = groups_of(add_task({{{4, 8}, {4, 8}},
                                           {{128}, {128}},
                                           {{4, 8}, {4, 1}},
-                                          {{4, 1}, {4, 8}},
+                                          {{5, 8}, {5, 1}},
                                           {{4, 8}, {8}},
                                           {{4, 8}, {1, 8}},
                                           {{2, 4, 8}, {2, 1, 8}},
@@ -147,15 +147,47 @@ TEST(Grouping, BroadcastByRankAndRepeatedDimensions) {
   EXPECT_EQ(groups->at(4).kernel, "broadcast-nd");
 }
 
-TEST(Grouping, ALonePatternJoinsOneThatRepeatsOneDimensionMore) {
-  const auto groups = groups_of(add_task({{{1, 8, 4, 4}, {1, 8, 1, 1}},
-                                          {{1, 9, 4, 4}, {1, 9, 1, 1}},
-                                          {{2, 8, 4, 4}, {1, 8, 1, 1}},
-                                          {{2, 8, 4, 4}, {1, 8, 1, 4}}}),
-                                add_trace);
-  // (0, 2, 3) is one dimension from (2, 3); (0, 2) is two away and stands alone.
-  EXPECT_EQ(members(groups), (Members{{"grp_broadcast_4d_dim0_2", {4}},
-                                      {"grp_broadcast_4d_dim0_2_3_dim2_3", {1, 2, 3}}}));
+TEST(Grouping, WhichOperandIsRepeatedTellsGroupsApart) {
+  const auto groups =
+      groups_of(add_task({{{4, 8}, {4, 1}}, {{5, 8}, {5, 1}}, {{4, 1}, {4, 8}}, {{5, 1}, {5, 8}}}),
+                add_trace);
+  EXPECT_EQ(members(groups), (Members{{"grp_broadcast_2d_dim1_left", {3, 4}},
+                                      {"grp_broadcast_2d_dim1_right", {1, 2}}}));
+}
+
+TEST(Grouping, ALonePatternJoinsOneItAgreesWith) {
+  struct Row {
+    const char* name;
+    std::vector<Add> cases;
+    Members expected;
+  };
+  const Row table[] = {
+      {"a dimension of one element fits both ways",
+       {{{1, 8, 4, 4}, {8, 1, 1}}, {{1, 9, 4, 4}, {9, 1, 1}}, {{2, 8, 4, 4}, {8, 1, 1}}},
+       {{"grp_broadcast_4d_dim0_2_3_dim2_3", {1, 2, 3}}}},
+      {"once decided it fits one way",
+       {{{1, 8, 4}, {8, 1}}, {{2, 8, 4}, {2, 8, 1}}, {{2, 8, 4}, {8, 1}}},
+       {{"grp_broadcast_3d_dim0_2", {3}}, {"grp_broadcast_3d_dim2", {1, 2}}}},
+      {"other patterns stand alone",
+       {{{4, 5, 6}, {4, 1, 6}}, {{4, 5, 6}, {5, 1}}},
+       {{"grp_broadcast_3d_dim0_2", {2}}, {"grp_broadcast_3d_dim1", {1}}}},
+      {"equal levels join across ranks and kernels",
+       {{{4, 30}, {30}}, {{5, 30}, {1, 30}}, {{4, 5, 6}, {5, 6}}},
+       {{"grp_broadcast_2d_3d_dim0", {1, 2, 3}}}},
+      {"but not with the other operand repeated",
+       {{{4, 30}, {30}}, {{5, 30}, {1, 30}}, {{5, 6}, {4, 5, 6}}},
+       {{"grp_broadcast_2d_dim0", {1, 2}}, {"grp_broadcast_3d_dim0", {3}}}},
+  };
+  for (const Row& row : table) {
+    EXPECT_EQ(members(groups_of(add_task(row.cases), add_trace)), row.expected) << row.name;
+  }
+}
+
+TEST(Grouping, ALoneCasePrefersAnother) {
+  const auto groups = groups_of(
+      sum_task({{{40, 8}, 0}, {{50, 8}, 0}, {{2000, 8}, 0}, {{6000, 8}, 0, "float16"}}), sum_trace);
+  EXPECT_EQ(members(groups), (Members{{"grp_reduce_non_last_small", {1, 2}},
+                                      {"grp_reduce_non_last_medium_large", {3, 4}}}));
 }
 
 TEST(Grouping, RulesHitOnlyTheirOperators) {

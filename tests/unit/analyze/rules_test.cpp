@@ -122,8 +122,15 @@ TEST(Rules, ErrorsHaveTheirPlace) {
       {rule_with("[[rule.dimension]]\nname = \"a\"\nfeature = \"dtype\"\nlabel = \"x\"\n" +
                  kKernel),
        "`label` must hold `{}` for the value, and classes have labels of their own", 8, 9},
-      {rule_with(kKernel + "[rule.merge]\njoin = [\"size\"]\n"), "`join` names no dimension `size`",
-       8, 8},
+      {rule_with(kKernel + "[rule.merge]\njoin = [{ differ = [\"size\"] }]\n"),
+       "rule `r` has no dimension `size`", 8, 20},
+      {rule_with(kKernel + "[rule.merge]\njoin = [{ distance = -1 }]\n"),
+       "`distance` must be a number from 0 on", 8, 22},
+      {rule_with(kKernel + "[rule.merge]\njoin = [{ same = [\"size\"] }]\n"),
+       "unknown feature `size`", 8, 18},
+      {rule_with("[[rule.dimension]]\nname = \"a\"\nfeature = \"dtype\"\nopen = \"unit_dims\"\n" +
+                 kKernel),
+       "`open` names a list feature, for a list feature", 8, 8},
       {rule_with(kKernel + "[rule.merge]\nmin_group = 0\n"),
        "`min_group` must be a number from 1 on", 8, 13},
       {"[[rule]]\nname = \"r\"\nprefix = \"p\"\nhit = { min_cases = 2 }\n" + kKernel,
