@@ -69,7 +69,8 @@ std::vector<std::string> environment_with(
                                      [&](const auto& change) { return change.first == name; });
     if (!changed) environment.emplace_back(text);
   }
-  for (const auto& [name, value] : changes) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : changes)
+    environment.push_back(fmt::format("{}={}", name, value));
   return environment;
 }
 
