@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ttir/type_list.h"
+
 namespace ksplit::ttir {
 namespace {
 
@@ -16,17 +18,8 @@ Shape shape_of(const Value& value) {
   return {value.type.shape().begin(), value.type.shape().end()};
 }
 
-std::string list_of(std::span<const Type> types) {
-  std::string text;
-  for (const Type& type : types) text += (text.empty() ? "" : ", ") + type.str();
-  return text.empty() ? "nothing" : text;
-}
-
-template <class Values>
-std::vector<Type> types_of(const Values& values) {
-  std::vector<Type> types;
-  for (const Value* value : values) types.push_back(value->type);
-  return types;
+std::string words_for(std::span<const Type> types) {
+  return types.empty() ? "nothing" : list_of(types);
 }
 
 template <class Values>
@@ -64,8 +57,8 @@ std::string check_body(const Operation& op, std::size_t index, std::span<const T
   const Block& block = region.entry();
   const std::vector<Type> found = types_of(block.arguments);
   if (!std::ranges::equal(found, arguments)) {
-    return fmt::format("region {} should take {} but takes {}", index, list_of(arguments),
-                       list_of(found));
+    return fmt::format("region {} should take {} but takes {}", index, words_for(arguments),
+                       words_for(found));
   }
   const Operation* last = block.terminator();
   if (last == nullptr || !last->is(terminator)) {
@@ -74,8 +67,8 @@ std::string check_body(const Operation& op, std::size_t index, std::span<const T
   std::vector<Type> given = types_of(last->operands);
   if (last->is("scf.condition") && !given.empty()) given.erase(given.begin());
   if (!std::ranges::equal(given, passed)) {
-    return fmt::format("'{}' should pass {} but passes {}", terminator, list_of(passed),
-                       list_of(given));
+    return fmt::format("'{}' should pass {} but passes {}", terminator, words_for(passed),
+                       words_for(given));
   }
   return {};
 }
@@ -149,9 +142,12 @@ std::string check_same_width(const Operation& op) {
 
 std::string check_make_range(const Operation& op) {
   const Type& type = op.result().type;
-  const std::int64_t size = op.integer("end") - op.integer("start");
-  if (type.rank() == 1 && type.element().is_integer(32) && type.shape()[0] == size) return {};
-  return fmt::format("a range of {} can't be {}", size, type.str());
+  const auto start = static_cast<std::int32_t>(op.integer("start"));
+  const auto end = static_cast<std::int32_t>(op.integer("end"));
+  if (type.rank() == 1 && type.element().is_integer(32) && end - type.shape()[0] == start) {
+    return {};
+  }
+  return fmt::format("a range from {} to {} can't be {}", start, end, type.str());
 }
 
 std::string check_splat(const Operation& op) {
@@ -279,9 +275,12 @@ std::string check_descriptor(const Operation& op) {
 }
 
 std::string check_elementwise(const Operation& op) {
-  for (const Value* operand : op.operands) {
-    if (operand->type.is_tensor() && shape_of(*operand) != shape_of(op.result())) {
-      return "operands and results should have one shape";
+  std::optional<Shape> shape;
+  for (const auto* values : {&op.results, &op.operands}) {
+    for (const Value* value : *values) {
+      if (!value->type.is_tensor()) continue;
+      if (shape && *shape != shape_of(*value)) return "operands and results should have one shape";
+      shape = shape_of(*value);
     }
   }
   return {};
@@ -298,8 +297,8 @@ std::string check_reduce(const Operation& op) {
     wanted.push_back(shape.empty() ? element : Type::tensor(shape, element));
   }
   if (types_of(op.results) != wanted) {
-    return fmt::format("the results should be {} but are {}", list_of(wanted),
-                       list_of(types_of(op.results)));
+    return fmt::format("the results should be {} but are {}", words_for(wanted),
+                       words_for(types_of(op.results)));
   }
   return check_combine(op, "tt.reduce.return");
 }

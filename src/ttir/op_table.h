@@ -174,8 +174,8 @@ std::optional<std::string> bind_types(std::span<const TypeTerm> terms, TypeGroup
 std::optional<std::string> check_types(std::span<const TypeTerm> terms, TypeGroups groups,
                                        const TypeBindings& bindings, std::string_view what);
 
-/// How many operands each group has when there are `count` in all; nullopt if the count doesn't fit
-/// or cannot tell.
+/// How many operands each group has when there are `count` in all and the text doesn't say: what is
+/// not needed for single values goes to the other groups evenly. Nullopt if that doesn't fit.
 std::optional<std::vector<int>> segments_for(const OpInfo& info, std::size_t count);
 
 /// Brings an attribute to its one form: integers of an enumeration to keywords, defaults removed.

@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "ttir/op_table.h"
 #include "ttir/print_words.h"
+#include "ttir/type_list.h"
 
 namespace ksplit::ttir {
 namespace {
@@ -35,19 +36,6 @@ template <class Values>
 std::string names_of(const Values& values) {
   std::string text;
   for (const Value* value : values) text += (text.empty() ? "" : ", ") + name_of(*value);
-  return text;
-}
-
-template <class Values>
-std::vector<Type> types_of(const Values& values) {
-  std::vector<Type> types;
-  for (const Value* value : values) types.push_back(value->type);
-  return types;
-}
-
-std::string list_of(std::span<const Type> types) {
-  std::string text;
-  for (const Type& type : types) text += (text.empty() ? "" : ", ") + type.str();
   return text;
 }
 

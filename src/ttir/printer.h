@@ -13,12 +13,13 @@ struct PrintOptions {
   bool generic = false;  // every operation in the syntax that all operations share
 };
 
-/// The module as text that Triton and parse() read back to an equal module, in Triton's own
+/// A verified module as text that Triton and parse() read back to an equal module, in Triton's own
 /// spelling: operations in the compact form where they have one, locations as aliases at the end.
-/// A module none of whose locations is known is printed without.
+/// A module none of whose locations is known is printed without. The generic syntax is that of
+/// Triton 3.5 and later, which lists the sizes of all operand groups.
 std::string print(const Module& module, const PrintOptions& options = {});
 
-/// The first line of one operation, for messages.
+/// The first line of one operation of a verified module, for messages.
 std::string print(const Operation& operation);
 
 /// `16 : i32`, `dense<1.0> : tensor<4xf32>`, `"text"` ... A keyword is the bare word.

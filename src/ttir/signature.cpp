@@ -5,6 +5,7 @@
 
 #include "core/check.h"
 #include "ttir/op_table.h"
+#include "ttir/type_list.h"
 
 namespace ksplit::ttir {
 namespace {
@@ -44,10 +45,8 @@ bool same_shape(const Type& a, const Type& b) {
   return a.is_tensor() == b.is_tensor() && std::ranges::equal(a.shape(), b.shape());
 }
 
-std::string list_of(const std::vector<Type>& types) {
-  std::string text;
-  for (const Type& type : types) text += (text.empty() ? "" : ", ") + type.str();
-  return text.empty() ? "nothing" : text;
+std::string words_for(const std::vector<Type>& types) {
+  return types.empty() ? "nothing" : list_of(types);
 }
 
 // Plain variables take the types of their groups, or must agree with them.
@@ -55,7 +54,8 @@ std::optional<std::string> bind_variable(const TypeTerm& term, const std::vector
                                          TypeBindings& bindings, const std::string& where) {
   if (const std::vector<Type>* bound = bindings.find(term.variable)) {
     if (*bound == types) return std::nullopt;
-    return fmt::format("{} should have type {} but has {}", where, list_of(*bound), list_of(types));
+    return fmt::format("{} should have type {} but has {}", where, words_for(*bound),
+                       words_for(types));
   }
   bindings.bind(term.variable, types);
   return std::nullopt;
@@ -165,10 +165,11 @@ std::optional<std::vector<int>> segments_for(const OpInfo& info, std::size_t cou
       static_cast<std::size_t>(std::ranges::count(terms, Count::one, &TypeTerm::count));
   const std::size_t open = terms.size() - single;
   if (count < single || (open == 0 && count != single)) return std::nullopt;
-  if (open > 1 && count != single) return std::nullopt;
+  if (open > 1 && (count - single) % open != 0) return std::nullopt;
+  const std::size_t each = open == 0 ? 0 : (count - single) / open;
   std::vector<int> segments;
   for (const TypeTerm& term : terms) {
-    const std::size_t size = term.count == Count::one ? 1 : count - single;
+    const std::size_t size = term.count == Count::one ? 1 : each;
     if (term.count == Count::optional && size > 1) return std::nullopt;
     segments.push_back(static_cast<int>(size));
   }

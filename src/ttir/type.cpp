@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/check.h"
+#include "ttir/type_list.h"
 
 namespace ksplit::ttir {
 
@@ -139,18 +140,11 @@ Type Type::loaded() const {
   return with_element(element().pointee());
 }
 
-namespace {
-
 std::string list_of(std::span<const Type> types) {
   std::string text;
-  for (const Type& type : types) {
-    if (!text.empty()) text += ", ";
-    text += type.str();
-  }
+  for (const Type& type : types) text += (text.empty() ? "" : ", ") + type.str();
   return text;
 }
-
-}  // namespace
 
 std::string Type::str() const {
   switch (kind()) {

@@ -9,6 +9,7 @@
 
 #include "ttir/op_table.h"
 #include "ttir/printer.h"
+#include "ttir/type_list.h"
 
 namespace ksplit::ttir {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 tl::unexpected<Error> illegal(const Operation& op, std::string_view what,
                               ErrorCode code = ErrorCode::input_malformed) {
   return fail(Error{code, fmt::format("'{}': {}", op.name, what), op.location.span()});
-}
-
-template <class Values>
-std::vector<Type> types_of(const Values& values) {
-  std::vector<Type> types;
-  for (const Value* value : values) types.push_back(value->type);
-  return types;
 }
 
 /// Which blocks of a region lie on every path from its entry to a block.

@@ -81,7 +81,7 @@ TEST(Verifier, RulesOfSingleOperations) {
       {"%0 = arith.truncf %f : f32 to f32", "'arith.truncf': f32 to f32 is not narrower"},
       {"%0 = arith.bitcast %f : f32 to i64", "'arith.bitcast': f32 and i64 have no bits in common"},
       {"%0 = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<8xi32>",
-       "'tt.make_range': a range of 4 can't be tensor<8xi32>"},
+       "'tt.make_range': a range from 0 to 4 can't be tensor<8xi32>"},
       {"%0 = tt.splat %f : f32 -> tensor<4xi32>",
        "'tt.splat': the result should have type tensor<4xf32> but has tensor<4xi32>"},
       {"%0 = tt.unsplat %t : tensor<4xf32>",
