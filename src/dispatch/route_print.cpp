@@ -120,7 +120,11 @@ std::string Printer::variable_for(const Subject& subject) {
     }
   }
   while (name.back() == '_') name.pop_back();
-  while (taken_.contains(name)) name += '_';
+  const auto in_scope = [&] {
+    return std::any_of(variables_.begin(), variables_.end(),
+                       [&](const auto& variable) { return variable.second == name; });
+  };
+  while (taken_.contains(name) || in_scope()) name += '_';
   return name;
 }
 

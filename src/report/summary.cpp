@@ -20,6 +20,11 @@ Json or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
+// Ratios to a ten-thousandth: beyond that is noise.
+Json rounded(const std::optional<double>& ratio) {
+  return ratio ? Json(std::round(*ratio * 1e4) / 1e4) : Json(nullptr);
+}
+
 // None where a time is missing or cannot be: a reference that does no work has no ratio.
 std::optional<double> ratio_of(const ArmTimes& times, Time slow, Time fast) {
   const std::optional<double>& numerator = times.*slow;
@@ -71,10 +76,10 @@ Json json_of(const CaseSummary& sample, bool with_torch) {
       {"reason", or_null(sample.reason)},
       {"device_us", json_of(sample.device_us, with_torch)},
       {"host_us", json_of(sample.host_us, with_torch)},
-      {"speedup_vs_base", or_null(ratio_of(sample.device_us, &ArmTimes::base, &ArmTimes::split))}};
+      {"speedup_vs_base", rounded(ratio_of(sample.device_us, &ArmTimes::base, &ArmTimes::split))}};
   if (with_torch) {
     json["speedup_vs_torch"] =
-        or_null(ratio_of(sample.device_us, &ArmTimes::torch, &ArmTimes::split));
+        rounded(ratio_of(sample.device_us, &ArmTimes::torch, &ArmTimes::split));
   }
   return json;
 }
@@ -94,11 +99,11 @@ std::optional<double> inverse(const std::optional<double>& ratio) {
 }
 
 Json json_of(const GroupSummary& group, bool with_torch) {
-  Json performance = {{"speedup_vs_base", or_null(inverse(group.ratio))},
-                      {"speedup_vs_base_at_least", or_null(inverse(group.ratio_upper))}};
+  Json performance = {{"speedup_vs_base", rounded(inverse(group.ratio))},
+                      {"speedup_vs_base_at_least", rounded(inverse(group.ratio_upper))}};
   if (with_torch) {
-    performance["speedup_vs_torch"] = or_null(group.speedup_vs_torch);
-    performance["baseline"] = {{"speedup_vs_torch", or_null(group.baseline_speedup)}};
+    performance["speedup_vs_torch"] = rounded(group.speedup_vs_torch);
+    performance["baseline"] = {{"speedup_vs_torch", rounded(group.baseline_speedup)}};
   }
   return {{"group_id", group.group_id},
           {"divided_from", or_null(group.parent)},
@@ -132,17 +137,17 @@ Json json_of(const WorkerInfo& worker, const std::string& profile) {
 }
 
 Json json_of(const Overall& overall, bool with_torch) {
-  Json json = {{"geomean_speedup_vs_base", or_null(overall.split_vs_base)},
+  Json json = {{"geomean_speedup_vs_base", rounded(overall.split_vs_base)},
                {"worst_case_vs_base",
                 {{"case_idx", or_null(overall.worst_vs_base_case)},
-                 {"speedup", or_null(overall.worst_vs_base)}}},
-               {"host_geomean_speedup_vs_base", or_null(overall.host_split_vs_base)}};
+                 {"speedup", rounded(overall.worst_vs_base)}}},
+               {"host_geomean_speedup_vs_base", rounded(overall.host_split_vs_base)}};
   if (with_torch) {
-    json["geomean_speedup_vs_torch"] = or_null(overall.split_vs_torch);
-    json["baseline_geomean_speedup_vs_torch"] = or_null(overall.base_vs_torch);
+    json["geomean_speedup_vs_torch"] = rounded(overall.split_vs_torch);
+    json["baseline_geomean_speedup_vs_torch"] = rounded(overall.base_vs_torch);
     json["worst_case_vs_torch"] = {{"case_idx", or_null(overall.worst_vs_torch_case)},
-                                   {"speedup", or_null(overall.worst_vs_torch)}};
-    json["host_geomean_speedup_vs_torch"] = or_null(overall.host_split_vs_torch);
+                                   {"speedup", rounded(overall.worst_vs_torch)}};
+    json["host_geomean_speedup_vs_torch"] = rounded(overall.host_split_vs_torch);
   }
   return json;
 }
