@@ -109,6 +109,25 @@ ByteRange argument_list(const PythonModule& module, const PythonNode& call) {
   return {open, call.range.end};
 }
 
+ByteRange default_range(const PythonModule& module, const PythonParameter& parameter) {
+  ByteRange range{parameter.node->range.end, parameter.node->range.end};
+  if (parameter.default_value == nullptr) return range;
+  const std::string_view text = module.text;
+  int depth = 0;
+  for (std::size_t i = range.begin;;) {
+    if (const std::size_t end = skip_string_or_comment(text, i); end != i) {
+      if (text[i] != '#') range.end = end;
+      i = end;
+      continue;
+    }
+    if (depth == 0 && (text[i] == ',' || text[i] == ')')) return range;
+    if (text[i] == '(' || text[i] == '[' || text[i] == '{') ++depth;
+    if (text[i] == ')' || text[i] == ']' || text[i] == '}') --depth;
+    ++i;
+    if (std::string_view(" \t\r\n\\").find(text[i - 1]) == std::string_view::npos) range.end = i;
+  }
+}
+
 std::string_view indentation_at(std::string_view text, std::size_t offset) {
   const std::size_t begin = line_begin(text, offset);
   const std::size_t end = std::min(text.find_first_not_of(kBlank, begin), text.size());
@@ -246,7 +265,7 @@ void wrap_long_lines(const PythonModule& module, const PythonNode& node, std::si
     if (target + after.size() <= kLineLength || after.find('\n') != std::string::npos) return true;
     const std::string head = edits.apply(text, {whole.begin, brackets.begin});
     const std::string items = edits.apply(text, {brackets.begin + 1, brackets.end - 1});
-    const std::string tail = edits.apply(text, {brackets.end - 1, whole.end});
+    const std::string tail = ")" + edits.apply(text, {brackets.end, whole.end});
     edits.override_range(whole, layout_items(head, split_items(items), tail, target));
     return is_function(statement);
   });

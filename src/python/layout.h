@@ -34,6 +34,10 @@ ByteRange decorator_lines(const PythonModule& module, const PythonNode& decorato
 /// The whitespace before the first word of the line that holds `offset`.
 std::string_view indentation_at(std::string_view text, std::size_t offset);
 
+/// From the end of a parameter's name and annotation to the end of its default, `=` and brackets
+/// included; empty if it has no default.
+ByteRange default_range(const PythonModule& module, const PythonParameter& parameter);
+
 /// A signature's items as they are written, with the `/` and `*` separators where they belong:
 /// {"x", "*", "block: int = 64"}. Edits inside them are applied.
 std::vector<std::string> signature_items(const PythonModule& module, const PythonNode& function,

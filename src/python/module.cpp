@@ -34,8 +34,8 @@ namespace {
 
 using nlohmann::json;
 
-// CPython refuses deeper source by itself; this guards our own stack against a broken worker.
-constexpr int kMaxDepth = 3000;
+// The worker's own recursion ends before this; it guards our stack against a broken worker.
+constexpr int kMaxDepth = 1000;
 
 tl::unexpected<Error> malformed(const std::string& what) {
   return fail(ErrorCode::input_malformed, "syntax tree: " + what);

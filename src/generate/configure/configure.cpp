@@ -14,7 +14,7 @@ namespace {
 Status check_all_copyable(const PythonModule& module, const HostGraph& graph,
                           const std::set<int>& units) {
   for (const int unit : units) {
-    KSPLIT_TRY_STATUS(check_copyable(module, graph.units[static_cast<std::size_t>(unit)]));
+    KSPLIT_TRY_STATUS(check_copyable(module, graph, unit));
   }
   return {};
 }

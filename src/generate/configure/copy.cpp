@@ -87,8 +87,10 @@ std::string kernel_text(const PythonModule& module, const KernelDefinition& kern
 // Adds or replaces a keyword of a call, in the layout the call has.
 class KeywordEditor {
  public:
-  KeywordEditor(const PythonModule& module, const PythonNode& call, Edits& edits)
-      : module_(module), call_(call), edits_(edits) {}
+  // `columns` is what the copy loses of its indentation.
+  KeywordEditor(const PythonModule& module, const PythonNode& call, std::size_t columns,
+                Edits& edits)
+      : module_(module), call_(call), columns_(columns), edits_(edits) {}
 
   void set(const std::string& name, const Literal& value) {
     if (const PythonNode* given = keyword_of(call_, name)) {
@@ -110,7 +112,7 @@ class KeywordEditor {
     const bool own_lines =
         trailing_comma &&
         text.substr(offset, brackets.end - offset).find('\n') != std::string_view::npos;
-    const std::string indent(indentation_at(text, last));
+    const std::string indent(indentation_at(text, last).substr(columns_));
     for (const std::string& item : added_) {
       if (own_lines) {
         edits_.insert(offset, "\n" + indent + item + ",");
@@ -136,6 +138,7 @@ class KeywordEditor {
 
   const PythonModule& module_;
   const PythonNode& call_;
+  const std::size_t columns_;
   Edits& edits_;
   std::vector<std::string> added_;
 };
@@ -163,6 +166,11 @@ class UnitCopy {
         edits.erase(whole_lines(module_.text, {lines.begin, lines.end - 1}));
       }
     }
+    if (index == graph_.forward) {
+      for (const PythonParameter& parameter : parameters_of(*unit.node)) {
+        if (parameter.default_value != nullptr) edits.erase(default_range(module_, parameter));
+      }
+    }
     redirect(index, edits);
     set_keywords(index, edits);
     set_tiles(unit, edits);
@@ -188,9 +196,11 @@ class UnitCopy {
   }
 
   void set_keywords(int index, Edits& edits) const {
+    const PythonNode& node = *graph_.units[static_cast<std::size_t>(index)].node;
+    const std::size_t columns = indentation_at(module_.text, node.range.begin).size();
     for (const LaunchSite& site : graph_.launches) {
       if (site.from != index || site.kernels.size() != 1) continue;
-      KeywordEditor editor(module_, *site.call, edits);
+      KeywordEditor editor(module_, *site.call, columns, edits);
       for (std::size_t use = 0; use < choices_.uses.size(); ++use) {
         if (choices_.uses[use].kernel != site.kernels.front()) continue;
         for (const auto& [tile, size] : variant_.tiles) {

@@ -12,9 +12,9 @@
 namespace ksplit {
 
 /// Names that the copies of a group have: `{op}_kernel_{group}` for the first kernel,
-/// `{op}_{kernel}_kernel_{group}` for others, `{op}_{group}` for forward, and the original's name
-/// followed by the group for everything else. Errors: unsupported if the file uses one that is
-/// not free to choose.
+/// `{op}_{name}_kernel_{group}` for others (without a `_kernel` that their name ends in),
+/// `{op}_{group}` for forward, and the original's name followed by the group for everything else.
+/// Errors: unsupported if the file uses one that is not free to choose.
 struct CopyNames {
   std::map<int, std::string> kernels;
   std::map<int, std::string> units;
@@ -30,9 +30,10 @@ std::set<int> copied_units(const HostGraph& graph, const Choices& choices, const
 
 /// Whether a unit means the same outside of its place. Errors: unsupported, naming the line: a
 /// method that uses `super()` or private names, a property, a registered operator, `async`.
-Status check_copyable(const PythonModule& module, const HostUnit& unit);
+Status check_copyable(const PythonModule& module, const HostGraph& graph, int unit);
 
-/// The copies of kernels and units, in the order of the file, with the variant's changes.
+/// The copies of kernels and units, in the order of the file, with the variant's changes. Forward's
+/// copy stands last, without defaults: its caller passes everything.
 std::string copy_text(const PythonModule& module, const HostGraph& graph, const Choices& choices,
                       const Variant& variant, const CopyNames& names);
 

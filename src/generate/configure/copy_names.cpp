@@ -30,7 +30,7 @@ bool registers(const PythonModule& module, const PythonNode& decorator) {
   return name.starts_with("torch.library.") || name.find("register") != std::string::npos;
 }
 
-Status check_method(const PythonModule& module, const HostUnit& unit) {
+Status check_method(const PythonModule& module, const HostUnit& unit, bool keeps_defaults) {
   const PythonNode& method = *unit.node;
   for (const auto& decorator : list_of(method, "decorator_list")) {
     const std::string name = dotted_name(decorator.get());
@@ -62,7 +62,7 @@ Status check_method(const PythonModule& module, const HostUnit& unit) {
   };
   for (const PythonParameter& parameter : parameters_of(method)) {
     check_outer(parameter.annotation);
-    check_outer(parameter.default_value);
+    if (keeps_defaults) check_outer(parameter.default_value);
   }
   for (const PythonNode* attribute : all_of_type(method, "Attribute")) {
     const std::string name = attribute->identifier("attr");
@@ -91,11 +91,12 @@ Result<CopyNames> copy_names(const PythonModule& module, const HostGraph& graph,
                 "split the original generic kernel, or choose another --op-name");
   };
   for (const KernelUse& use : uses) {
-    const std::string& original = graph.kernels[static_cast<std::size_t>(use.kernel)].name;
+    std::string stem = graph.kernels[static_cast<std::size_t>(use.kernel)].name;
+    if (stem.ends_with("_kernel")) stem.resize(stem.size() - std::string_view("_kernel").size());
     KSPLIT_TRY(names.kernels[use.kernel],
                fixed_name(names.kernels.empty()
                               ? fmt::format("{}_kernel_{}", op_name, group_id)
-                              : fmt::format("{}_{}_kernel_{}", op_name, original, group_id)));
+                              : fmt::format("{}_{}_kernel_{}", op_name, stem, group_id)));
   }
   KSPLIT_TRY(names.units[graph.forward], fixed_name(fmt::format("{}_{}", op_name, group_id)));
   for (std::size_t i = 0; i < graph.units.size(); ++i) {
@@ -113,7 +114,8 @@ Result<CopyNames> copy_names(const PythonModule& module, const HostGraph& graph,
   return names;
 }
 
-Status check_copyable(const PythonModule& module, const HostUnit& unit) {
+Status check_copyable(const PythonModule& module, const HostGraph& graph, int index) {
+  const HostUnit& unit = graph.units[static_cast<std::size_t>(index)];
   if (unit.node->type == "AsyncFunctionDef") {
     return not_copyable(module, unit.node->line, fmt::format("`{}` is async", unit.name));
   }
@@ -123,7 +125,8 @@ Status check_copyable(const PythonModule& module, const HostUnit& unit) {
         module, decorator->line,
         fmt::format("`{}` is a registered operator, of which there can be only one", unit.name));
   }
-  return unit.kind == HostUnit::Kind::method ? check_method(module, unit) : Status();
+  return unit.kind == HostUnit::Kind::method ? check_method(module, unit, index != graph.forward)
+                                             : Status();
 }
 
 }  // namespace ksplit

@@ -24,7 +24,8 @@ std::string kind_of(const Argument& argument) {
   if (literal->as_bool() != nullptr) return "bool";
   if (literal->as_int() != nullptr) return "int";
   if (literal->as_float() != nullptr) return "float";
-  return literal->as_list() != nullptr ? "list" : "";
+  if (literal->as_string() != nullptr) return "str";
+  return "list";
 }
 
 Subject subject(Subject::Kind kind, std::size_t argument, std::int64_t dimension = 0) {

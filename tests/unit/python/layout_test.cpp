@@ -39,6 +39,16 @@ TEST(Layout, SignatureItemsWithSeparators) {
   EXPECT_EQ(signature_items(module, *find_function(*module.root, "f")), expected);
 }
 
+TEST(Layout, DefaultsWithTheirBracketsAndWithoutComments) {
+  const PythonModule module =
+      test::module_of("def f(a, b: int = (1 + 2), c=\"),\", d=g(1, 2)  # note\n):\n    pass\n");
+  std::string text;
+  for (const PythonParameter& parameter : parameters_of(*find_function(*module.root, "f"))) {
+    text += text_of(module, default_range(module, parameter)) + ";";
+  }
+  EXPECT_EQ(text, "; = (1 + 2);=\"),\";=g(1, 2);");
+}
+
 TEST(Layout, SplitsItemsAtTopLevelCommasOnly) {
   const std::vector<std::string> expected = {"f(a, b)", "x[1, 2]", "\"a, b\"", "c={1, 2}"};
   EXPECT_EQ(split_items("f(a, b), x[1, 2],  \"a, b\",\n c={1, 2}, "), expected);
@@ -80,6 +90,17 @@ TEST(Layout, WrapsOnlyWhatEditsMadeTooLong) {
       edits.apply(module.text),
       "def f(x):\n    short(a_much_longer_name)\n    g(\n        a_much_longer_name,\n        " +
           filler + ",\n    )\n    h(" + std::string(120, 'z') + ", a_much_longer_name)\n");
+}
+
+TEST(Layout, WrapsAnInsertionAtTheClosingBracketOnce) {
+  const PythonModule module = test::module_of("f(" + std::string(90, 'a') + ", b)\n");
+  Edits edits;
+  const std::size_t closing = argument_list(module, *all_of_type(*module.root, "Call")[0]).end - 1;
+  edits.insert(closing, ", c=1");
+  edits.insert(closing, ", d=2");
+  wrap_long_lines(module, *module.root, 0, edits);
+  EXPECT_EQ(edits.apply(module.text),
+            "f(\n    " + std::string(90, 'a') + ",\n    b,\n    c=1,\n    d=2,\n)\n");
 }
 
 TEST(Layout, WrapsTheHeaderOfAFunction) {

@@ -68,10 +68,12 @@ TEST(Module, RefusesWhatIsNoTree) {
 }
 
 TEST(Module, RefusesATreeThatWouldOverflowTheStack) {
-  json tree = node("Name", nullptr);
-  for (int i = 0; i < 5000; ++i) {
-    tree = node("Expr", nullptr, json::array({{"value", {{"node", std::move(tree)}}}}));
-  }
+  constexpr int kDepth = 20000;
+  std::string text;
+  for (int i = 0; i < kDepth; ++i) text += R"({"type": "Expr", "fields": [["value", {"node": )";
+  text += R"({"type": "Name"})";
+  for (int i = 0; i < kDepth; ++i) text += "}]]}";
+  const json tree = json::parse(text);
   const auto module = module_from_json("a.py", "", tree);
   ASSERT_FALSE(module);
   EXPECT_NE(module.error().message.find("too deeply"), std::string::npos);
