@@ -103,6 +103,14 @@ def test_the_binary_needs_only_what_every_system_has(binary: Path) -> None:
     assert needed - SYSTEM == set()
 
 
+def test_the_library_finds_the_copy_of_sleef_beside_it(environment: Path) -> None:
+    (package,) = environment.glob("lib/python*/site-packages/ksplit")
+    library = package / "lib" / "libksplit_cpu.so"
+    if "libsleef" not in run("readelf", "-d", library):
+        pytest.skip("the CPU backend does without SLEEF on this machine")
+    assert f"=> {package}/lib/" in run("ldd", library)
+
+
 def test_the_binary_runs_on_a_linux_of_2022(binary: Path) -> None:
     versions = re.findall(r"Name: (GLIBC|GLIBCXX|CXXABI)_([\d.]+)", run("readelf", "-V", binary))
     assert versions
