@@ -26,7 +26,8 @@ class _Utils:
             file.write(kernel)
             file.flush()
             function = native.load(file.name)
-        return None, function, 0, 0, _NO_LIMIT
+        # Triton loads anew on every launch until the module, the first value, is something.
+        return function, function, 0, 0, _NO_LIMIT
 
     def get_device_properties(self, device: int) -> dict[str, int]:
         import torch
