@@ -56,6 +56,57 @@ std::ptrdiff_t uses(const RouteBlock::Statement& statement, const Subject& subje
   return count;
 }
 
+// Whether asking `subject` after `test` may be safe only because the test held: it settles what an
+// argument is, how many axes it has, or which axis is meant.
+bool may_protect(const Test& test, const Subject& subject) {
+  using Kind = Subject::Kind;
+  const Kind kind = test.subject.kind;
+  if (kind != Kind::type && kind != Kind::rank && kind != Kind::value && kind != Kind::shape) {
+    return false;
+  }
+  return test.subject.argument == subject.argument ||
+         test.subject.argument == subject.dimension_argument;
+}
+
+// Whether the subject is asked somewhere in the statement with no test before it that may protect
+// it: then whatever makes it safe holds outside the statement already.
+bool asks_unprotected(const RouteBlock::Statement& statement, const Subject& subject) {
+  for (const Test& test : statement.tests) {
+    if (uses(test, subject) > 0) return true;
+    if (may_protect(test, subject)) return false;
+  }
+  return std::ranges::any_of(
+      statement.body.statements,
+      [&subject](const RouteBlock::Statement& inner) { return asks_unprotected(inner, subject); });
+}
+
+void append_subjects(const RouteBlock& block, std::vector<Subject>& subjects) {
+  for (const RouteBlock::Statement& statement : block.statements) {
+    for (const Test& test : statement.tests) {
+      for (const Subject& subject : subjects_of(test)) {
+        if (std::ranges::find(subjects, subject) == subjects.end()) subjects.push_back(subject);
+      }
+    }
+    append_subjects(statement.body, subjects);
+  }
+}
+
+// Subjects that two or more statements of the block ask and that are safe to ask before all of
+// them: asked once there, however many branches an input passes by.
+std::vector<Subject> shared_subjects(const RouteBlock& block) {
+  std::vector<Subject> all, shared;
+  append_subjects(block, all);
+  for (const Subject& subject : all) {
+    const auto asks = [&](const RouteBlock::Statement& s) { return uses(s, subject) > 0; };
+    const auto safe = [&](const RouteBlock::Statement& s) { return asks_unprotected(s, subject); };
+    if (is_worth_naming(subject) && std::ranges::count_if(block.statements, asks) > 1 &&
+        std::ranges::any_of(block.statements, safe)) {
+      shared.push_back(subject);
+    }
+  }
+  return shared;
+}
+
 bool continues_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
@@ -91,6 +142,7 @@ class Printer {
   void condition(const Guard& tests, int indent);
   std::string test_text(const Test& test) const;
   std::string variable_for(const Subject& subject);
+  void name(const Subject& subject, int indent);
   const std::string* known(const Subject& subject) const;
 
   const std::vector<RouteBranch>& branches_;
@@ -177,22 +229,26 @@ void Printer::statement(const RouteBlock::Statement& statement, int indent) {
   line(indent, "return " + host_call(branch.host, task_));
 }
 
+void Printer::name(const Subject& subject, int indent) {
+  const std::string variable = variable_for(subject);
+  line(indent, fmt::format("{} = {}", variable, to_python(subject, task_.parameters)));
+  variables_.emplace_back(subject, variable);
+}
+
 void Printer::block(const RouteBlock& block, int indent) {
   const std::size_t in_scope = variables_.size();
-  for (auto at = block.statements.begin(); at != block.statements.end(); ++at) {
+  for (const Subject& subject : shared_subjects(block)) {
+    if (!known(subject)) name(subject, indent);
+  }
+  for (const RouteBlock::Statement& one : block.statements) {
     // The first test of a statement is evaluated in any case, so its subject may be asked before.
-    const auto subjects = at->tests.empty() ? std::vector<Subject>{} : subjects_of(at->tests[0]);
-    for (const Subject& subject : subjects) {
-      std::ptrdiff_t count = 0;
-      for (auto later = at; later != block.statements.end(); ++later) {
-        count += uses(*later, subject);
+    const auto first = one.tests.empty() ? std::vector<Subject>{} : subjects_of(one.tests[0]);
+    for (const Subject& subject : first) {
+      if (is_worth_naming(subject) && !known(subject) && uses(one, subject) > 1) {
+        name(subject, indent);
       }
-      if (!is_worth_naming(subject) || known(subject) || count < 2) continue;
-      const std::string variable = variable_for(subject);
-      line(indent, fmt::format("{} = {}", variable, to_python(subject, task_.parameters)));
-      variables_.emplace_back(subject, variable);
     }
-    statement(*at, indent);
+    statement(one, indent);
   }
   variables_.resize(in_scope);
 }

@@ -85,6 +85,28 @@ Result<std::string> assemble(const Session& session, SearchResult& found) {
   }
 }
 
+/// Why a case is not served well enough by the whole file; empty if it is. Times in the order of
+/// `Integration::times`.
+std::string shortfall_of(const Session& session, int index, const Survey& times) {
+  if (session.interpreted()) return {};
+  const AdoptionPolicy policy;
+  const auto ratio = [](const std::vector<double>& us) { return us[0] / us[2]; };
+  const Objective objective = effective_objective(session);
+  if (objective != Objective::latency && ratio(times.device_us) > kSlowestRatio) {
+    return fmt::format("case {}: {:.3f} of the base's device time in the whole file", index,
+                       ratio(times.device_us));
+  }
+  const double base_us = times.host_us[2];
+  const double limit_us = base_us + std::max(policy.host_slack_us, policy.host_slack * base_us);
+  if (objective != Objective::device && times.host_us[0] > limit_us) {
+    return fmt::format(
+        "case {}: host latency {:.1f} us through the router, the base's {:.1f} us "
+        "(limit {:.1f} us)",
+        index, times.host_us[0], base_us, limit_us);
+  }
+  return {};
+}
+
 /// Times of split, torch and base on every case, and where each case goes.
 Status measure(Session& session, const std::filesystem::path& file, Integration& result,
                Observer& observer) {
@@ -98,7 +120,7 @@ Status measure(Session& session, const std::filesystem::path& file, Integration&
     const int rounds = effort_of(session).survey_rounds;
     KSPLIT_TRY(Survey times, survey(session, arms, sample.index, rounds));
     // A case that looks slower is looked at longer before its part pays for it.
-    if (times.device_us[0] > kSlowestRatio * times.device_us[2]) {
+    if (!shortfall_of(session, sample.index, times).empty()) {
       KSPLIT_TRY(times, survey(session, arms, sample.index, 4 * rounds));
     }
     result.times.emplace(sample.index, std::move(times));
@@ -135,11 +157,10 @@ bool demote_failing(const Session& session, SearchResult& found, const Integrati
               fmt::format("wrong on an unseen input: {}", failure.message));
   }
   for (const auto& [index, times] : result.times) {
-    const double ratio = times.device_us[0] / times.device_us[2];
-    const auto route = result.routes.find(index);
-    if (ratio <= kSlowestRatio || route == result.routes.end() || session.interpreted()) continue;
-    send_back(part_of_host(found, route->second),
-              fmt::format("case {} at {:.3f} of the base's time in the whole file", index, ratio));
+    const std::string shortfall = shortfall_of(session, index, times);
+    if (!shortfall.empty()) {
+      send_back(part_of_host(found, result.routes.at(index)), shortfall);
+    }
   }
   return any;
 }

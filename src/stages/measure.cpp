@@ -65,6 +65,10 @@ Effort effort_of(const Session& session) {
   return {};
 }
 
+Objective effective_objective(const Session& session) {
+  return session.interpreted() ? Objective::device : session.options.objective;
+}
+
 int launches_for(const Session& session, double device_us) {
   constexpr double kSampleUs = 300;  // 1000 times the grain of a CPU's steady clock
   constexpr int kMost = 50;

@@ -27,6 +27,10 @@ struct Effort {
 };
 Effort effort_of(const Session& session);
 
+/// What decides a win here. Under the interpreter a call's host time is its device time: judging it
+/// twice would prove nothing.
+Objective effective_objective(const Session& session);
+
 /// Launches of one sample for a kernel of about `device_us`: enough to outlast the clock's grain.
 int launches_for(const Session& session, double device_us);
 

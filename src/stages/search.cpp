@@ -13,6 +13,7 @@
 #include "dispatch/emit.h"
 #include "generate/generators.h"
 #include "judge/timing.h"
+#include "report/text.h"
 #include "worker/pool.h"
 
 namespace ksplit {
@@ -62,7 +63,7 @@ Result<GroupWork> generate(const Session& session, const Plan& plan, const Group
   std::set<std::string> seen;  // two generators may arrive at the same code
   const std::size_t most = static_cast<std::size_t>(effort_of(session).screened);
   for (const auto& generator : generators()) {
-    auto candidates = generator.run(context);
+    auto candidates = generator.generate(context);
     if (!candidates && candidates.error().code == ErrorCode::unsupported) continue;
     if (!candidates)
       return with_context(candidates.error(), fmt::format("generating for {}", group.group_id));
@@ -166,7 +167,7 @@ Status confirm_case(Session& session, const Tried& tried, ConfirmedCase& sample,
              session.worker.bench(arms, sample.case_index, schedule, launches, Regime::cold));
   KSPLIT_TRY(const std::vector<double> device_ratios, block_log_ratios(schedule, device.device_us));
   sample.device.insert(sample.device.end(), device_ratios.begin(), device_ratios.end());
-  if (session.options.objective == Objective::device) return {};
+  if (effective_objective(session) == Objective::device) return {};
   KSPLIT_TRY(const std::vector<double> host,
              session.worker.latency(arms, sample.case_index, schedule, effort_of(session).calls));
   KSPLIT_TRY(const std::vector<double> host_ratios, block_log_ratios(schedule, host));
@@ -331,7 +332,7 @@ Result<SearchResult> search(Session& session, const Plan& plan, const VerifyOutc
   stopwatch.start("confirm");
   KSPLIT_TRY(session.worker, session.another_worker());
   AdoptionPolicy policy;
-  policy.objective = session.options.objective;
+  policy.objective = effective_objective(session);
   policy.alpha = decision_alpha(kFileAlpha, std::max(parts, 1), DivisionPolicy{}.ranked);
   int confirmed = 0;
   for (const Screened& one : screened) {
