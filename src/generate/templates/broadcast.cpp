@@ -52,7 +52,8 @@ std::string load(const char* name, const std::string& levels, char missing) {
   const bool rows = levels[last - 1] != missing;
   const bool cols = levels[last] != missing;
   const char* mask = rows && cols ? "mask" : rows ? "row_mask" : "col_mask";
-  const std::string place = offset(levels, missing);
+  const bool whole = levels.find(missing) == std::string::npos;
+  const std::string place = whole ? "offsets" : offset(levels, missing);
   if (!rows && !cols) {
     if (place.empty()) return fmt::format("{0} = tl.load({0}_ptr).to(tl.float32)\n", name);
     return fmt::format("{0} = tl.load({0}_ptr + {1}).to(tl.float32)\n", name, place);
@@ -79,7 +80,8 @@ middle = whole - outer * n_middle
 constexpr const char* kTile = R"(row_mask = (rows < n_rows)[:, None]
 col_mask = (cols < n_cols)[None, :]
 mask = row_mask & col_mask
-{loads}tl.store(out_ptr + {offset}, {value}, mask=mask)
+offsets = {offset}
+{loads}tl.store(out_ptr + offsets, {value}, mask=mask)
 )";
 
 std::string spanned_by(const ElementwisePlan& plan) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 
 namespace ksplit::templates {
 namespace {
@@ -25,6 +26,11 @@ Costs costs_of(const DeviceProfile& profile) {
   if (profile.kind == "gpu") return {1.0, 0.3, 0.08, 0.005};
   if (profile.kind == "npu") return {5.0, 1.0, 0.5, 0.032};
   return {1.0, 0.4, 0.05, 0.006};
+}
+
+/// Folding across warps goes through shared memory.
+double folding_us(const Work& work) {
+  return work.warps > 1 ? 0.02 * std::log2(work.warps) : 0;
 }
 
 double lanes(const Work& work, const DeviceProfile& profile) {
@@ -57,6 +63,27 @@ double log_estimate(const Draft& draft, std::size_t cases, const DeviceProfile& 
     sum += std::log(time);
   }
   return sum;
+}
+
+/// The draft without its num_warps: what is varied in steps too fine to fill the list with.
+std::string shape_of(const Draft& draft) {
+  std::string shape;
+  for (const auto& [name, value] : draft.parameters) {
+    if (name != "num_warps") shape += name + "=" + to_python(value) + " ";
+  }
+  return shape;
+}
+
+/// At most two of a shape in the first part of the list, the others after all of those.
+void spread_shapes(std::vector<Draft>& drafts) {
+  std::map<std::string, int> seen;
+  std::vector<Draft> first;
+  std::vector<Draft> later;
+  for (Draft& draft : drafts) {
+    (++seen[shape_of(draft)] <= 2 ? first : later).push_back(std::move(draft));
+  }
+  std::move(later.begin(), later.end(), std::back_inserter(first));
+  drafts = std::move(first);
 }
 
 /// Cuts an ordered list to `most`; those that are owed push others out from the end.
@@ -101,6 +128,24 @@ Test equal_subjects(Subject subject, Subject other) {
   return Test{subject, Test::Kind::equals_subject, {}, other};
 }
 
+void require(Guard& guard, Test test) {
+  const auto bounds = [](const Test& one) {
+    return one.kind == Test::Kind::between ||
+           (one.kind == Test::Kind::equals && one.values.at(0).as_int());
+  };
+  for (Test& known : guard) {
+    if (known.subject != test.subject || !bounds(known) || !bounds(test)) continue;
+    const std::int64_t low =
+        std::max(*known.values.front().as_int(), *test.values.front().as_int());
+    const std::int64_t high = std::min(*known.values.back().as_int(), *test.values.back().as_int());
+    if (low <= high) {
+      known = between(known.subject, low, high);
+      return;
+    }
+  }
+  guard.push_back(std::move(test));
+}
+
 Guard tensor_tests(int argument, const std::set<std::string>& dtypes, bool contiguous) {
   using Kind = Subject::Kind;
   std::set<std::string> names;
@@ -123,16 +168,17 @@ double estimate_us(const Work& work, const DeviceProfile& profile) {
   }
   const double step = costs.step + costs.element * work.elements / lanes(work, profile);
   const double rounds = std::ceil(programs / concurrent(work, profile));
-  const double chain = rounds * (costs.program + steps * step);
+  const double chain = rounds * (costs.program + folding_us(work) + steps * step);
   return costs.launch + std::max(chain, work.bytes / profile.bandwidth_bytes_per_us);
 }
 
 std::vector<int> fitting_warps(std::int64_t tile, const DeviceProfile& profile) {
   if (profile.warps.empty()) return {0};
   std::vector<int> fitting;
+  const int widest = tile < 2048 ? 8 : 32;
   for (const int warps : profile.warps) {
     const std::int64_t per_thread = tile / (32 * warps);
-    if (per_thread >= 2 && per_thread <= 64) fitting.push_back(warps);
+    if (per_thread >= 2 && per_thread <= 32 && warps <= widest) fitting.push_back(warps);
   }
   if (fitting.empty()) fitting.push_back(tile < 64 ? profile.warps.front() : profile.warps.back());
   return fitting;
@@ -152,6 +198,7 @@ Result<std::vector<Candidate>> ranked(const GeneratorContext& context, const std
   std::sort(order.begin(), order.end());
   std::vector<Draft> best;
   for (const auto& [estimate, index] : order) best.push_back(std::move(drafts[index]));
+  spread_shapes(best);
   limit(best, context.profile.kind == "cpu" ? kMostCandidatesOnCpu : kMostCandidates);
 
   const std::string family = generator.substr(generator.find('/') + 1);

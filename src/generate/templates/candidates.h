@@ -30,6 +30,9 @@ Test one_of(Subject subject, const std::set<std::string>& values);  // `equals` 
 Test between(Subject subject, std::int64_t low, std::int64_t high);
 Test equal_subjects(Subject subject, Subject other);
 
+/// Adds a test; a range of a subject that the guard already bounds narrows that test instead.
+void require(Guard& guard, Test test);
+
 /// The tests of a plain dense tensor: its type, one of the dtypes, no gradient, contiguous if asked
 /// for, and 1 to kMaxElements elements.
 Guard tensor_tests(int argument, const std::set<std::string>& dtypes, bool contiguous);
@@ -46,7 +49,8 @@ struct Work {
 /// A rough device time, good enough to try likely winners first: never a reason to drop one of two.
 double estimate_us(const Work& work, const DeviceProfile& profile);
 
-/// num_warps that give a thread between 2 and 64 elements of the tile; {0} where there are none.
+/// num_warps that give a thread between 2 and 32 elements of the tile; the nearest when none does,
+/// {0} where the device has none.
 std::vector<int> fitting_warps(std::int64_t tile, const DeviceProfile& profile);
 
 /// A candidate before it has a place in the order.

@@ -139,7 +139,7 @@ std::vector<Guard> ElementwisePlan::with_shapes() const {
                                   subject_of(Kind::shape, right.argument)));
     return {base};
   }
-  base.insert(base.end(), product_bound.begin(), product_bound.end());
+  for (const Test& test : product_bound) require(base, test);
   std::vector<Guard> alternatives;
   for (const BroadcastLayout& layout : broadcast.layouts) {
     Guard guard = base;

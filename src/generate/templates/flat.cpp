@@ -84,7 +84,7 @@ Draft flat_draft(const GeneratorContext& context, const ElementwisePlan& plan, b
     work.warps = warps;
     draft.work.push_back(work);
   }
-  draft.owed = block >= 4096 && block <= 16384 && (warps == 0 || warps == 8);
+  draft.owed = block >= 4096 && warps == fitting_warps(block, context.profile).front();
   return draft;
 }
 

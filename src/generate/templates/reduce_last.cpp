@@ -15,7 +15,7 @@ constexpr const char* kTile = R"(rows = tile * BLOCK_ROWS + tl.arange(0, BLOCK_R
 cols = tl.arange(0, BLOCK_RED)
 mask = (rows < n_rows)[:, None] & (cols < n_cols)[None, :]
 offsets = rows[:, None] * n_cols + cols[None, :]
-x = tl.load(x_ptr + offsets, mask=mask, other={identity})
+x = tl.load(x_ptr + offsets, mask=mask, other={identity}).to(tl.float32)
 total = {folded}
 tl.store(out_ptr + rows, {finished}, mask=rows < n_rows)
 )";
@@ -26,7 +26,8 @@ row_ptr = x_ptr + rows[:, None] * n_cols
 acc = tl.full((BLOCK_ROWS, BLOCK_RED), {identity}, tl.float32)
 for start in range(0, n_cols, BLOCK_RED):
     cols = start + tl.arange(0, BLOCK_RED)[None, :]
-    x = tl.load(row_ptr + cols, mask=row_mask & (cols < n_cols), other={identity})
+    mask = row_mask & (cols < n_cols)
+    x = tl.load(row_ptr + cols, mask=mask, other={identity}).to(tl.float32)
     acc = {combined}
 total = {folded}
 tl.store(out_ptr + rows, {finished}, mask=rows < n_rows)
@@ -36,15 +37,15 @@ constexpr const char* kPart = R"(row = tile // PARTS
 part = tile - row * PARTS
 first = part * part_size
 last = tl.minimum(first + part_size, n_cols)
+row_ptr = x_ptr + row * n_cols
 acc = tl.full((BLOCK_RED,), {identity}, tl.float32)
 for start in range(first, last, BLOCK_RED):
     cols = start + tl.arange(0, BLOCK_RED)
-    x = tl.load(x_ptr + row * n_cols + cols, mask=cols < last, other={identity})
+    x = tl.load(row_ptr + cols, mask=cols < last, other={identity}).to(tl.float32)
     acc = {combined}
-tl.store(parts_ptr + part * n_rows + row, {folded})
+total = {folded}
+tl.store(parts_ptr + part * n_rows + row, total)
 )";
-
-constexpr const char* kValue = "x.to(tl.float32)";
 
 /// Everything the forms have in common: the group's numbers and the start of the host function.
 struct Maker {
@@ -82,14 +83,14 @@ struct Maker {
   /// The stride of an axis of one element means nothing, but such a run is right anyway.
   std::vector<Guard> preconditions(const Guard& bound) const {
     Guard base = plan.common;
-    base.insert(base.end(), bound.begin(), bound.end());
+    for (const Test& test : bound) require(base, test);
     const bool trailing = !plan.axis_argument && plan.last == -1;
     if (plan.axes == Axes::all || trailing) return {base};
     Guard longer = base;
-    longer.push_back(between(plan.size(), 2, kMaxElements));
+    require(longer, between(plan.size(), 2, kMaxElements));
     longer.push_back(equals(plan.stride(), 1));
     if (plan.axes == Axes::several) return {longer};
-    base.push_back(equals(plan.size(), 1));
+    require(base, equals(plan.size(), 1));
     return {longer, base};
   }
 
@@ -107,9 +108,9 @@ struct Maker {
 
   std::string body(const char* text) const {
     const std::string folded =
-        text == kTile ? plan.op.folded(kValue, 1) : plan.op.folded("acc", text == kPart ? 0 : 1);
+        text == kTile ? plan.op.folded("x", 1) : plan.op.folded("acc", text == kPart ? 0 : 1);
     return fmt::format(fmt::runtime(text), fmt::arg("identity", plan.op.identity()),
-                       fmt::arg("combined", plan.op.combined("acc", kValue)),
+                       fmt::arg("combined", plan.op.combined("acc", "x")),
                        fmt::arg("folded", folded),
                        fmt::arg("finished", plan.op.finished("total", "n_cols")));
   }
@@ -262,7 +263,8 @@ void add_loops(std::vector<Draft>& drafts, const Maker& maker) {
       if (!contract && (cols > useful || rows * cols > largest || rows * cols < 1024)) continue;
       for (const int warps : fitting_warps(rows * cols, maker.context.profile)) {
         const bool wide = warps == 0 || rows * cols / (32 * warps) <= 16;
-        if (wide || contract) drafts.push_back(maker.loop(rows, cols, warps, contract));
+        const bool owed = contract && (warps == 0 || warps == 8);
+        if (wide || owed) drafts.push_back(maker.loop(rows, cols, warps, owed));
       }
     }
   }

@@ -19,7 +19,8 @@ col_ptr = x_ptr + outer * n_red * n_inner + cols[None, :]
 )";
 
 constexpr const char* kTile = R"(rows = tl.arange(0, BLOCK_RED)[:, None]
-x = tl.load(col_ptr + rows * n_inner, mask=(rows < n_red) & col_mask, other={identity})
+mask = (rows < n_red) & col_mask
+x = tl.load(col_ptr + rows * n_inner, mask=mask, other={identity}).to(tl.float32)
 total = {folded}
 tl.store(out_ptr + outer * n_inner + cols, {finished}, mask=cols < n_inner)
 )";
@@ -29,12 +30,13 @@ tl.store(out_ptr + outer * n_inner + cols, {finished}, mask=cols < n_inner)
 constexpr const char* kLoop = R"(acc = tl.full(({accumulator}), {identity}, tl.float32)
 for start in range({first}, {last}, BLOCK_RED):
     rows = start + tl.arange(0, BLOCK_RED)[:, None]
-    x = tl.load(col_ptr + rows * n_inner, mask=(rows < {last}) & col_mask, other={identity})
-    acc = {combined}
-)";
+    mask = (rows < {last}) & col_mask
+    x = tl.load(col_ptr + rows * n_inner, mask=mask, other={identity}).to(tl.float32)
+{fold_each}    acc = {combined}
+{fold_all})";
 
-constexpr const char* kStore = R"(total = {total}
-tl.store(out_ptr + outer * n_inner + cols, {finished}, mask=cols < n_inner)
+constexpr const char* kStore =
+    R"(tl.store(out_ptr + outer * n_inner + cols, {finished}, mask=cols < n_inner)
 )";
 
 constexpr const char* kPartColumns = R"(whole = tile // PARTS
@@ -59,13 +61,12 @@ acc = tl.full((BLOCK_OUTER, BLOCK_RED, BLOCK_INNER), {identity}, tl.float32)
 for start in range(0, n_red, BLOCK_RED):
     rows = start + tl.arange(0, BLOCK_RED)[None, :, None]
     row_mask = (rows < n_red) & mask[:, None, :]
-    x = tl.load(col_ptr + rows * n_inner, mask=row_mask, other={identity})
+    x = tl.load(col_ptr + rows * n_inner, mask=row_mask, other={identity}).to(tl.float32)
     acc = {combined}
 total = {folded}
-tl.store(out_ptr + (outer * n_inner)[:, None] + cols[None, :], {finished}, mask=mask)
+out_offsets = (outer * n_inner)[:, None] + cols[None, :]
+tl.store(out_ptr + out_offsets, {finished}, mask=mask)
 )";
-
-constexpr const char* kValue = "x.to(tl.float32)";
 
 struct Maker {
   const GeneratorContext& context;
@@ -101,12 +102,12 @@ struct Maker {
 
   std::vector<Guard> preconditions(const Guard& bound, std::int64_t widest) const {
     Guard base = plan.common;
-    base.insert(base.end(), bound.begin(), bound.end());
+    for (const Test& test : bound) require(base, test);
     Guard longer = base;
-    longer.push_back(between(plan.size(), 2, kMaxElements));
+    require(longer, between(plan.size(), 2, kMaxElements));
     longer.push_back(between(plan.stride(), 2, widest));
     if (!has_unit() || widest != kMaxElements) return {longer};
-    base.push_back(equals(plan.size(), 1));
+    require(base, equals(plan.size(), 1));
     return {longer, base};
   }
 
@@ -119,20 +120,35 @@ struct Maker {
   }
 
   std::string summary(const std::string& how) const {
-    return fmt::format("{} over the middle axis of [n_outer, n_red, n_inner], {}.", plan.op.title(),
-                       how);
+    return fmt::format("{} over the middle axis of [n_outer, n_red, n_inner].\n\n{}.",
+                       plan.op.title(), how);
   }
 
-  std::string filled(const std::string& text, bool part = false) const {
-    const bool folds = folds_each_tile();
-    const std::string each = folds ? plan.op.folded(kValue, 0) : kValue;
+  std::string filled_tile() const {
+    return fmt::format(kTile, fmt::arg("identity", plan.op.identity()),
+                       fmt::arg("folded", plan.op.folded("x", 0)),
+                       fmt::arg("finished", plan.op.finished("total", "n_red")));
+  }
+
+  std::string filled_block() const {
+    return fmt::format(kBlock, fmt::arg("identity", plan.op.identity()),
+                       fmt::arg("combined", plan.op.combined("acc", "x")),
+                       fmt::arg("folded", plan.op.folded("acc", 1)),
+                       fmt::arg("finished", plan.op.finished("total", "n_red")));
+  }
+
+  /// The loop over the reduced axis, or over one part of it, and the store of its result.
+  std::string filled_loop(bool part) const {
+    const bool each = folds_each_tile();
+    const std::string total = each ? "acc" : "total";
     return fmt::format(
-        fmt::runtime(text), fmt::arg("identity", plan.op.identity()),
-        fmt::arg("accumulator", folds ? "BLOCK_INNER," : "BLOCK_RED, BLOCK_INNER"),
-        fmt::arg("combined", plan.op.combined("acc", text == kBlock ? kValue : each)),
-        fmt::arg("folded", text == kBlock ? plan.op.folded("acc", 1) : plan.op.folded(kValue, 0)),
-        fmt::arg("total", folds ? "acc" : plan.op.folded("acc", 0)),
-        fmt::arg("finished", plan.op.finished(folds && text == kLoop ? "acc" : "total", "n_red")),
+        fmt::runtime(std::string(kLoop) + (part ? kPartStore : kStore)),
+        fmt::arg("identity", plan.op.identity()),
+        fmt::arg("accumulator", each ? "BLOCK_INNER," : "BLOCK_RED, BLOCK_INNER"),
+        fmt::arg("fold_each", each ? "    x = " + plan.op.folded("x", 0) + "\n" : ""),
+        fmt::arg("combined", plan.op.combined("acc", "x")),
+        fmt::arg("fold_all", each ? "" : "total = " + plan.op.folded("acc", 0) + "\n"),
+        fmt::arg("total", total), fmt::arg("finished", plan.op.finished(total, "n_red")),
         fmt::arg("first", part ? "first" : "0"), fmt::arg("last", part ? "last" : "n_red"));
   }
 
@@ -178,10 +194,10 @@ std::optional<Draft> Maker::tile(std::int64_t elements, int warps) const {
   parts.text.add(fmt::format("return {}\n", parts.out));
 
   const KernelText kernel{plan.names.kernel(),
-                          summary("n_red <= BLOCK_RED"),
+                          summary("One block covers the axis: n_red <= BLOCK_RED"),
                           {"x_ptr", "out_ptr", "n_red", "n_inner", "inner_tiles"},
                           {"BLOCK_RED", "BLOCK_INNER"},
-                          kColumns + filled(kTile)};
+                          kColumns + filled_tile()};
   Draft made = draft(definition(kernel, context.profile) + "\n\n" +
                          parts.text.definition(fmt::format(
                              "{} over an inner axis of at most {} elements, without a loop.",
@@ -210,10 +226,10 @@ Draft Maker::loop(std::int64_t rows, std::int64_t cols, int warps, bool owed) co
   parts.text.add(fmt::format("return {}\n", parts.out));
 
   const KernelText kernel{plan.names.kernel(),
-                          summary("block by block"),
+                          summary("Block by block"),
                           {"x_ptr", "out_ptr", "n_red", "n_inner", "inner_tiles"},
                           {"BLOCK_RED", "BLOCK_INNER"},
-                          kColumns + filled(std::string(kLoop) + kStore)};
+                          kColumns + filled_loop(false)};
   Draft made = draft(definition(kernel, context.profile) + "\n\n" +
                          parts.text.definition(plan.op.title() + " over an inner axis."),
                      {}, kMaxElements);
@@ -251,10 +267,10 @@ Draft Maker::split(int count, std::int64_t rows, std::int64_t cols, int warps) c
 
   const KernelText kernel{
       plan.names.kernel(),
-      summary("cut into PARTS parts; partial results in fp32"),
+      summary("The axis is cut into PARTS parts, whose results are left in fp32"),
       {"x_ptr", "parts_ptr", "n_red", "n_inner", "inner_tiles", "n_outputs", "part_size"},
       {"BLOCK_RED", "BLOCK_INNER", "PARTS"},
-      kPartColumns + filled(std::string(kLoop) + kPartStore, true)};
+      kPartColumns + filled_loop(true)};
   Draft made =
       draft(definition(kernel, context.profile) + "\n\n" +
                 definition(combining_kernel(plan), context.profile) + "\n\n" +
@@ -291,11 +307,12 @@ Draft Maker::block(std::int64_t elements, std::int64_t widest, int warps) const 
   parts.text.launch(launch);
   parts.text.add(fmt::format("return {}\n", parts.out));
 
-  const KernelText kernel{plan.names.kernel(),
-                          summary("n_inner <= BLOCK_INNER"),
-                          {"x_ptr", "out_ptr", "n_outer", "n_red", "n_inner"},
-                          {"BLOCK_OUTER", "BLOCK_RED", "BLOCK_INNER"},
-                          filled(kBlock)};
+  const KernelText kernel{
+      plan.names.kernel(),
+      summary("One block covers what comes after the axis: n_inner <= BLOCK_INNER"),
+      {"x_ptr", "out_ptr", "n_outer", "n_red", "n_inner"},
+      {"BLOCK_OUTER", "BLOCK_RED", "BLOCK_INNER"},
+      filled_block()};
   Draft made = draft(
       definition(kernel, context.profile) + "\n\n" +
           parts.text.definition(fmt::format(
@@ -335,7 +352,8 @@ void add_loops(std::vector<Draft>& drafts, const Maker& maker) {
       const bool contract = (rows == 64 && cols == 64) || (rows == 128 && cols == 32);
       if (!contract && (rows * cols > most || rows * cols < 256)) continue;
       for (const int warps : fitting_warps(rows * cols, maker.context.profile)) {
-        drafts.push_back(maker.loop(rows, cols, warps, contract && (warps == 0 || warps == 8)));
+        const bool owed = contract && (warps == 0 || warps == 8);
+        drafts.push_back(maker.loop(rows, cols, warps, owed));
       }
     }
   }

@@ -28,20 +28,25 @@ std::string ReduceOp::folded(const std::string& tile, int axis) const {
 }
 
 std::string ReduceOp::finished(const std::string& total, const std::string& count) const {
-  return op_ == "mean" ? fmt::format("tl.div_rn({}, {})", total, count) : total;
+  return op_ == "mean" ? fmt::format("tl.div_rn({}, tl.cast({}, tl.float32))", total, count)
+                       : total;
 }
 
 std::string ReduceOp::helper() const {
   if (op_ == "sum" || op_ == "mean") return {};
   const std::string head = fmt::format("@triton.jit\ndef {}(a, b):\n", function_);
   if (op_ == "prod") return head + "    return a * b\n\n\n";
-  return head +
-         fmt::format("    return tl.{}imum(a, b, propagate_nan=tl.PropagateNan.ALL)\n\n\n", op_);
+  return head + fmt::format(R"(    """The {} one; NaN where there is one, as in torch."""
+    return tl.{}imum(a, b, propagate_nan=tl.PropagateNan.ALL)
+
+
+)",
+                            op_ == "max" ? "larger" : "smaller", op_);
 }
 
 std::string ReduceOp::title() const {
-  if (op_ == "max") return "Maximum (NaN where there is one)";
-  if (op_ == "min") return "Minimum (NaN where there is one)";
+  if (op_ == "max") return "Maximum";
+  if (op_ == "min") return "Minimum";
   if (op_ == "prod") return "Product";
   return op_ == "mean" ? "Mean" : "Sum";
 }

@@ -30,7 +30,7 @@ class ReduceOp {
   bool averages() const { return op_ == "mean"; }
   /// The combine function, for operations that Triton has none for; empty or ends in blank lines.
   std::string helper() const;
-  /// "Sum", "Mean", "Maximum (NaN if any element is)" ... to begin a docstring.
+  /// "Sum", "Mean", "Maximum" ... to begin a docstring.
   std::string title() const;
 
  private:

@@ -136,10 +136,19 @@ void HostText::launch(const LaunchText& launch) {
     const std::string tiles = local("tiles");
     add(fmt::format("{} = {}\n", tiles, launch.tiles));
     arguments.push_back(tiles);
-    grid = fmt::format("min({}, {}())", tiles, names_.helper("core_count"));
+    grid = local("programs");
+    add(fmt::format("{} = min({}, {}())\n", grid, tiles, names_.helper("core_count")));
   }
   for (const auto& [name, value] : launch.constants) arguments.push_back(name + "=" + value);
-  if (launch.warps > 0) arguments.push_back(fmt::format("num_warps={}", launch.warps));
+  constexpr int kDefaultWarps = 4;  // Triton's own: saying it again only costs host time
+  if (launch.warps > 0 && launch.warps != kDefaultWarps)
+    arguments.push_back(fmt::format("num_warps={}", launch.warps));
+  const std::size_t width = kIndent.size() + launch.kernel.size() + grid.size() + 6;  // "[(,)]("
+  if (width > kLineLength) {
+    const std::string programs = local("programs");
+    add(fmt::format("{} = {}\n", programs, grid));
+    grid = programs;
+  }
   body_ += bracketed(fmt::format("{}[({},)]", launch.kernel, grid), arguments, "", 1);
 }
 

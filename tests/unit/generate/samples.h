@@ -26,7 +26,8 @@ struct Sample {
 ///
 ///   {"op_name": "sum", "group_id": "grp_a", "profile": "cpu", "parameters": ["x", "dim"],
 ///    "cases": [[{"shape": [2, 3], "dtype": "float32"}, -1]],
-///    "reduction": {"op": "sum", "input": 0, "dim": {"argument": 1}, "keepdim": {"constant": false}}}
+///    "reduction": {"op": "sum", "input": 0, "dim": {"argument": 1}, "keepdim": {"constant":
+///    false}}}
 ///
 /// or, instead of the reduction, `"broadcast": {"op": "add", "lhs": 0, "rhs": 1, "alpha": ...}`.
 /// A tensor is contiguous and aligned unless it says otherwise ("strides", "contiguous",
