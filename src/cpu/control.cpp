@@ -214,8 +214,11 @@ Status FunctionWriter::for_loop(const Operation& op, Schedule& schedule) {
   for (std::size_t i = 0; i < count; ++i) {
     const Value& result = op.result(i);
     if (carried[i].kind == Carried::Kind::scalar) {
-      context_.set_name(result, carried[i].name);
-      if (across_.contains(&result)) return unsupported(op, "a result that other blocks use");
+      if (is_across(result)) {
+        define(result, carried[i].name);
+      } else {
+        context_.set_name(result, carried[i].name);
+      }
     } else if (carried[i].kind == Carried::Kind::offset) {
       context_.affine.assume(result, *context_.affine.of(*body.arguments[i + 1]));
       context_.set_virtual(result);

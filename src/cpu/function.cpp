@@ -86,23 +86,20 @@ Status FunctionWriter::write_blocks() {
         if (argument->type.is_tensor()) {
           context_.set_buffer(*argument, context_.allocate(*argument));
         } else {
-          declare(*argument);
+          across_.push_back(argument);
         }
       }
     }
     for (const auto& op : block->operations) {
+      const bool is_literal = op->is("arith.constant") || op->is("ub.poison");
       for (const Value* result : op->results) {
-        const bool across =
-            std::any_of(result->users.begin(), result->users.end(), [&](const Operation* user) {
-              while (user->block->region->parent != nullptr) user = user->block->region->parent;
-              return user->block != block.get();
-            });
-        const bool is_literal = op->is("arith.constant") || op->is("ub.poison");
-        if (across && !result->type.is_tensor() && !is_literal) across_.insert(result);
+        if (!result->type.is_tensor() && !is_literal) across_.push_back(result);
       }
     }
   }
-  for (const Value* value : across_) declare(*value);
+  for (const Value* value : across_) {
+    out.line(fmt::format("{} {} = {{}};", c_type(value->type), context_.name(*value)));
+  }
   out.line("int32_t next_block = 0;");
   out.open("for (;;)");
   out.open("switch (next_block)");
@@ -175,9 +172,13 @@ Status FunctionWriter::statement(const Operation& op, Schedule& schedule) {
   return {};
 }
 
+bool FunctionWriter::is_across(const Value& scalar) const {
+  return std::find(across_.begin(), across_.end(), &scalar) != across_.end();
+}
+
 void FunctionWriter::define(const Value& scalar, const std::string& expression) {
   const std::string name = context_.name(scalar);
-  if (across_.contains(&scalar)) {
+  if (is_across(scalar)) {
     context_.out->line(fmt::format("{} = {};", name, expression));
   } else {
     context_.out->line(fmt::format("{} const {} = {};", c_type(scalar.type), name, expression));
@@ -187,7 +188,7 @@ void FunctionWriter::define(const Value& scalar, const std::string& expression) 
 /// A variable for a scalar that is assigned later.
 std::string FunctionWriter::declare(const Value& scalar) {
   const std::string name = context_.name(scalar);
-  if (!across_.contains(&scalar) || context_.out->empty()) {
+  if (!is_across(scalar)) {
     context_.out->line(fmt::format("{} {} = {{}};", c_type(scalar.type), name));
   }
   return name;

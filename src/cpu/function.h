@@ -4,7 +4,6 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "core/result.h"
@@ -52,6 +51,7 @@ class FunctionWriter {
   Status alone(Root::Kind kind, const ttir::Operation& op, Schedule& schedule);
   Status report(Root::Kind kind, const ttir::Operation& op, Schedule& schedule);
   Status function_call(const ttir::Operation& op, Schedule& schedule);
+  bool is_across(const ttir::Value& scalar) const;
   void define(const ttir::Value& scalar, const std::string& expression);
   std::string declare(const ttir::Value& scalar);
 
@@ -82,7 +82,7 @@ class FunctionWriter {
   FunctionContext context_;
   std::int64_t callee_frame_ = 0;
   std::string frame_constant_;
-  std::unordered_set<const ttir::Value*> across_;  // scalars that several blocks use
+  std::vector<const ttir::Value*> across_;  // scalars that several blocks may use
   std::vector<std::string> result_names_;          // of the function
 };
 

@@ -67,7 +67,8 @@ namespace {
 
 std::string integer_literal(int width, std::int64_t value) {
   if (width == 1) return value != 0 ? "true" : "false";
-  if (width < 64) {
+  if (width < 32) return fmt::format("int{}_t({})", width, value);
+  if (width == 32) {
     return value == std::numeric_limits<std::int32_t>::min() ? "(-2147483647 - 1)"
                                                              : fmt::format("{}", value);
   }
