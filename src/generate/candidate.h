@@ -19,8 +19,8 @@ namespace ksplit {
 /// A specialised implementation of the operator for one group. Complete Python once `emit_file`
 /// (dispatch/emit.h) has put it behind the base. Never trusted: the judge decides.
 struct Candidate {
-  std::string id;           // unique in a run: "grp_reduce_last_small#7"
-  std::string generator;    // "template/reduce-last", "configure"
+  std::string id;         // unique in a run: "grp_reduce_last_small#7"
+  std::string generator;  // "template/reduce-last", "configure"
   std::string group_id;
   std::map<std::string, Literal> parameters;  // what was chosen: BLOCK_RED, num_warps ...
   std::vector<std::string> imports;  // lines beyond `import torch`, `import triton`, `import
@@ -36,8 +36,8 @@ struct Candidate {
 struct GeneratorContext {
   const Task& task;
   const Group& group;
-  std::vector<const Case*> cases;         // of the group
-  std::vector<const LaunchTrace*> traces; // of the base, same order
+  std::vector<const Case*> cases;          // of the group
+  std::vector<const LaunchTrace*> traces;  // of the base, same order
   const OperatorFacts& facts;
   const PythonModule& base;
   const DeviceProfile& profile;

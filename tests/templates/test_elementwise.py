@@ -9,6 +9,8 @@ import harness
 import pytest
 import torch
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")
+
 PROFILES = ["cpu", "h200", "a100", "generic-gpu", "ascend910b"]
 OPERATIONS = ["add", "sub", "mul", "div"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import harness
 import pytest
-import test_elementwise
-import test_reductions
+import test_elementwise as elementwise
+import test_reductions as reductions
 import torch
 
 FLOATS = [torch.float32, torch.float16, torch.bfloat16]
@@ -84,25 +84,25 @@ def inner_group(dim: Any) -> list[list[Any]]:
     ],
 )
 def test_reductions(tool: harness.Tool, cases: list[list[Any]], attributes: dict[str, Any]) -> None:
-    probes = reduction_probes()
-    asked = test_reductions.request("sum", "h200", cases, **attributes)
+    probes = [*cases, *reduction_probes()]
+    asked = reductions.request("sum", "h200", cases, **attributes)
     candidates, refusals = tool.ask({**asked, "probes": probes})
     assert refusals == []
     for candidate in harness.one_of_each_form(candidates):
         function = candidate.function()
         admitted = 0
         for arguments, expected in zip(probes, candidate.accepts):
-            assert candidate.admits(test_reductions.NAMES, arguments) == expected, arguments
+            assert candidate.admits(reductions.NAMES, arguments) == expected, arguments
             if not expected:
                 continue
             admitted += 1
             x, dim, keepdim = arguments
-            golden = test_reductions.reference(
+            golden = reductions.reference(
                 "sum", x, attributes.get("dim", dim), attributes.get("keepdim", keepdim)
             )
             what = f"{candidate.form} on {tuple(x.shape)} {x.stride()} dim {dim}"
             harness.assert_close(function(None, *arguments), golden, what)
-        assert admitted > 0
+        assert admitted >= len(cases)
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_elementwise_patterns(
         ]
     ]
     pairs = list(itertools.product([x for s in SHAPES for x in views(s, torch.float32)], repeat=2))
-    probes: list[list[Any]] = [[x, y, 1.5] for x, y in pairs]
+    probes: list[list[Any]] = [*cases, *([x, y, 1.5] for x, y in pairs)]
     x, y, _ = cases[0]
     probes += [[x, y, 2], [x, y, True], [x, y, None], [x, 2.0, 1.5], [2.0, y, 1.5]]
     probes += [[x.half(), y, 1.5], [x, y.half(), 1.5], [x.half(), y.half(), 1.5]]
-    asked = test_elementwise.request("add", "h200", cases)
+    asked = elementwise.request("add", "h200", cases)
     candidates, refusals = tool.ask({**asked, "probes": probes})
     assert refusals == []
     for candidate in harness.one_of_each_form(candidates):
@@ -143,16 +143,16 @@ def test_elementwise_patterns(
             if not expected:
                 continue
             admitted += 1
-            golden = test_elementwise.reference("add", *arguments)
+            golden = elementwise.reference("add", *arguments)
             harness.assert_close(
                 function(None, *arguments), golden, f"{candidate.form} {arguments}"
             )
-        assert admitted > 0
+        assert admitted >= len(cases)
 
 
 def test_inputs_that_no_case_records(tool: harness.Tool) -> None:
     """What a recorded case cannot be must not pass the emitted tests either."""
-    asked = test_reductions.request("sum", "h200", last_group(None))
+    asked = reductions.request("sum", "h200", last_group(None))
     candidates, _ = tool.ask(asked)
     plain = harness.random_tensor((4, 6), torch.float32)
     rejected = [
@@ -162,23 +162,23 @@ def test_inputs_that_no_case_records(tool: harness.Tool) -> None:
         [[1.0, 2.0]],
     ]
     for candidate in harness.one_of_each_form(candidates):
-        assert candidate.admits(test_reductions.NAMES, [plain, 1, False])
+        assert candidate.admits(reductions.NAMES, [plain, 1, False])
         for x in rejected:
-            assert not candidate.admits(test_reductions.NAMES, [x, 1, False]), x
+            assert not candidate.admits(reductions.NAMES, [x, 1, False]), x
 
 
 @pytest.mark.parametrize("argument", ["x", "out", "n", "rows", "shape", "block_red"])
 def test_parameters_may_have_any_name(tool: harness.Tool, argument: str) -> None:
     case = [harness.random_tensor((4, 6), torch.float32), 1, False]
-    asked = test_reductions.request("sum", "h200", [case])
+    asked = reductions.request("sum", "h200", [case])
     candidates, _ = tool.ask({**asked, "parameters": [argument, "dim_", "tiles"]})
     for candidate in harness.one_of_each_form(candidates):
-        test_reductions.check(candidate, "sum", [case])
+        reductions.check(candidate, "sum", [case])
 
 
 def test_parameters_that_hide_a_needed_name(tool: harness.Tool) -> None:
     case = [harness.random_tensor((4, 6), torch.float32), 1, False]
-    asked = test_reductions.request("sum", "h200", [case])
+    asked = reductions.request("sum", "h200", [case])
     candidates, refusals = tool.ask({**asked, "parameters": ["list", "dim", "keepdim"]})
     assert candidates == []
     assert any("`list`" in refusal for refusal in refusals)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import harness
 import pytest
-import test_elementwise
-import test_reductions
+import test_elementwise as elementwise
+import test_reductions as reductions
 import torch
 
 
@@ -27,16 +27,16 @@ def ruff() -> str:
 def test_formatted(tool: harness.Tool, profile: str, tmp_path: Path) -> None:
     long_axis = [[torch.zeros(1, 4096), 1, False]]
     requests = [
-        test_reductions.request("max", profile, test_reductions.last_axis_cases()),
-        test_reductions.request("mean", profile, test_reductions.other_axis_cases()),
-        test_reductions.request("mean", profile, long_axis, keepdim=True),
-        test_reductions.request("prod", profile, [[torch.zeros(4096, 2), 0, False]]),
+        reductions.request("max", profile, reductions.last_axis_cases()),
+        reductions.request("mean", profile, reductions.other_axis_cases()),
+        reductions.request("mean", profile, long_axis, keepdim=True),
+        reductions.request("prod", profile, [[torch.zeros(4096, 2), 0, False]]),
     ]
-    for left, right, _ in test_elementwise.PATTERNS:
+    for left, right, _ in elementwise.PATTERNS:
         case = [torch.zeros(left), torch.zeros(right), 1]
-        requests.append(test_elementwise.request("add", profile, [case]))
+        requests.append(elementwise.request("add", profile, [case]))
     mixed = [[torch.zeros(3, 4), torch.zeros(4)], [torch.zeros(3, 4), torch.zeros(3, 1)]]
-    requests.append(test_elementwise.request("div", profile, mixed))
+    requests.append(elementwise.request("div", profile, mixed))
     for i, request in enumerate(requests):
         candidates, _ = tool.ask(request)
         for j, candidate in enumerate(harness.one_of_each_form(candidates, 2)):

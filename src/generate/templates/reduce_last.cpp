@@ -17,7 +17,7 @@ mask = (rows < n_rows)[:, None] & (cols < n_cols)[None, :]
 offsets = rows[:, None] * n_cols + cols[None, :]
 x = tl.load(x_ptr + offsets, mask=mask, other={identity}).to(tl.float32)
 total = {folded}
-tl.store(out_ptr + rows, {finished}, mask=rows < n_rows)
+{finish}tl.store(out_ptr + rows, total, mask=rows < n_rows)
 )";
 
 constexpr const char* kLoop = R"(rows = tile * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
@@ -30,7 +30,7 @@ for start in range(0, n_cols, BLOCK_RED):
     x = tl.load(row_ptr + cols, mask=mask, other={identity}).to(tl.float32)
     acc = {combined}
 total = {folded}
-tl.store(out_ptr + rows, {finished}, mask=rows < n_rows)
+{finish}tl.store(out_ptr + rows, total, mask=rows < n_rows)
 )";
 
 constexpr const char* kPart = R"(row = tile // PARTS
@@ -112,7 +112,7 @@ struct Maker {
     return fmt::format(fmt::runtime(text), fmt::arg("identity", plan.op.identity()),
                        fmt::arg("combined", plan.op.combined("acc", "x")),
                        fmt::arg("folded", folded),
-                       fmt::arg("finished", plan.op.finished("total", "n_cols")));
+                       fmt::arg("finish", plan.op.finish("total", "n_cols")));
   }
 
   std::optional<Draft> tile(std::int64_t elements, int warps) const;

@@ -22,7 +22,7 @@ constexpr const char* kTile = R"(rows = tl.arange(0, BLOCK_RED)[:, None]
 mask = (rows < n_red) & col_mask
 x = tl.load(col_ptr + rows * n_inner, mask=mask, other={identity}).to(tl.float32)
 total = {folded}
-tl.store(out_ptr + outer * n_inner + cols, {finished}, mask=cols < n_inner)
+{finish}tl.store(out_ptr + outer * n_inner + cols, total, mask=cols < n_inner)
 )";
 
 // On a GPU the tile is accumulated and folded once, since folding crosses threads; elsewhere each
@@ -36,7 +36,7 @@ for start in range({first}, {last}, BLOCK_RED):
 {fold_all})";
 
 constexpr const char* kStore =
-    R"(tl.store(out_ptr + outer * n_inner + cols, {finished}, mask=cols < n_inner)
+    R"({finish}tl.store(out_ptr + outer * n_inner + cols, {total}, mask=cols < n_inner)
 )";
 
 constexpr const char* kPartColumns = R"(whole = tile // PARTS
@@ -65,7 +65,7 @@ for start in range(0, n_red, BLOCK_RED):
     acc = {combined}
 total = {folded}
 out_offsets = (outer * n_inner)[:, None] + cols[None, :]
-tl.store(out_ptr + out_offsets, {finished}, mask=mask)
+{finish}tl.store(out_ptr + out_offsets, total, mask=mask)
 )";
 
 struct Maker {
@@ -127,14 +127,14 @@ struct Maker {
   std::string filled_tile() const {
     return fmt::format(kTile, fmt::arg("identity", plan.op.identity()),
                        fmt::arg("folded", plan.op.folded("x", 0)),
-                       fmt::arg("finished", plan.op.finished("total", "n_red")));
+                       fmt::arg("finish", plan.op.finish("total", "n_red")));
   }
 
   std::string filled_block() const {
     return fmt::format(kBlock, fmt::arg("identity", plan.op.identity()),
                        fmt::arg("combined", plan.op.combined("acc", "x")),
                        fmt::arg("folded", plan.op.folded("acc", 1)),
-                       fmt::arg("finished", plan.op.finished("total", "n_red")));
+                       fmt::arg("finish", plan.op.finish("total", "n_red")));
   }
 
   /// The loop over the reduced axis, or over one part of it, and the store of its result.
@@ -148,7 +148,7 @@ struct Maker {
         fmt::arg("fold_each", each ? "    x = " + plan.op.folded("x", 0) + "\n" : ""),
         fmt::arg("combined", plan.op.combined("acc", "x")),
         fmt::arg("fold_all", each ? "" : "total = " + plan.op.folded("acc", 0) + "\n"),
-        fmt::arg("total", total), fmt::arg("finished", plan.op.finished(total, "n_red")),
+        fmt::arg("total", total), fmt::arg("finish", plan.op.finish(total, "n_red")),
         fmt::arg("first", part ? "first" : "0"), fmt::arg("last", part ? "last" : "n_red"));
   }
 

@@ -16,7 +16,7 @@ mask = (cols < n_outputs)[None, :]
 offsets = tl.arange(0, PARTS)[:, None] * n_outputs + cols[None, :]
 parts = tl.load(parts_ptr + offsets, mask=mask, other={identity})
 total = {folded}
-tl.store(out_ptr + cols, {finished}, mask=cols < n_outputs)
+{finish}tl.store(out_ptr + cols, total, mask=cols < n_outputs)
 )";
 
 }  // namespace
@@ -30,7 +30,7 @@ KernelText combining_kernel(const ReductionPlan& plan) {
   kernel.constants = {"BLOCK", "PARTS"};
   kernel.body = fmt::format(kCombine, fmt::arg("identity", plan.op.identity()),
                             fmt::arg("folded", plan.op.folded("parts", 0)),
-                            fmt::arg("finished", plan.op.finished("total", "count")));
+                            fmt::arg("finish", plan.op.finish("total", "count")));
   return kernel;
 }
 

@@ -27,9 +27,9 @@ std::string ReduceOp::folded(const std::string& tile, int axis) const {
   return fmt::format("tl.reduce({}, {}, {})", tile, axis, function_);
 }
 
-std::string ReduceOp::finished(const std::string& total, const std::string& count) const {
-  return op_ == "mean" ? fmt::format("tl.div_rn({}, tl.cast({}, tl.float32))", total, count)
-                       : total;
+std::string ReduceOp::finish(const std::string& total, const std::string& count) const {
+  if (!averages()) return {};
+  return fmt::format("{0} = tl.div_rn({0}, tl.cast({1}, tl.float32))\n", total, count);
 }
 
 std::string ReduceOp::helper() const {

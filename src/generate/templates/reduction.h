@@ -25,8 +25,9 @@ class ReduceOp {
   std::string identity() const;
   std::string combined(const std::string& accumulator, const std::string& value) const;
   std::string folded(const std::string& tile, int axis) const;
-  /// What is stored, once all of `count` elements are folded: `total / count` for a mean.
-  std::string finished(const std::string& total, const std::string& count) const;
+  /// The statement that makes the result of the folded `total` of `count` elements: a mean's
+  /// division; empty for the others.
+  std::string finish(const std::string& total, const std::string& count) const;
   bool averages() const { return op_ == "mean"; }
   /// The combine function, for operations that Triton has none for; empty or ends in blank lines.
   std::string helper() const;

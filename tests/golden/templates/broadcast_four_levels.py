@@ -52,11 +52,10 @@ def sub_kernel_grp_golden(
     row_mask = (rows < n_rows)[:, None]
     col_mask = (cols < n_cols)[None, :]
     mask = row_mask & col_mask
-    x_offsets = ((outer * n_middle + middle) * n_rows + rows[:, None]) * n_cols + cols[None, :]
-    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    offsets = ((outer * n_middle + middle) * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     y = tl.load(y_ptr + middle * n_cols + cols[None, :], mask=col_mask).to(tl.float32)
-    out_offsets = ((outer * n_middle + middle) * n_rows + rows[:, None]) * n_cols + cols[None, :]
-    tl.store(out_ptr + out_offsets, x - y * alpha, mask=mask)
+    tl.store(out_ptr + offsets, x - y * alpha, mask=mask)
 
 
 def sub_grp_golden(self, x, y, alpha):

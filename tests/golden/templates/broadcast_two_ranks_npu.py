@@ -69,11 +69,10 @@ def add_kernel_grp_golden(
         row_mask = (rows < n_rows)[:, None]
         col_mask = (cols < n_cols)[None, :]
         mask = row_mask & col_mask
-        x_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
-        x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+        offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+        x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
         y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
-        out_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
-        tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+        tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
 add_cores_grp_golden = None
@@ -110,7 +109,8 @@ def add_grp_golden(self, x, y, alpha):
     col_tiles = (cols + block_n - 1) // block_n
     row_tiles = (rows + block_m - 1) // block_m
     tiles = outer * row_tiles * col_tiles
-    add_kernel_grp_golden[(min(tiles, add_core_count_grp_golden()),)](
+    programs = min(tiles, add_core_count_grp_golden())
+    add_kernel_grp_golden[(programs,)](
         x, y, out, alpha, rows, cols, row_tiles, col_tiles, tiles, BLOCK_M=block_m, BLOCK_N=block_n
     )
     return out

@@ -41,7 +41,8 @@ def mean_kernel_grp_golden(
         x = tl.load(row_ptr + cols, mask=mask, other=0.0).to(tl.float32)
         acc = acc + x
     total = tl.sum(acc, axis=1)
-    tl.store(out_ptr + rows, tl.div_rn(total, tl.cast(n_cols, tl.float32)), mask=rows < n_rows)
+    total = tl.div_rn(total, tl.cast(n_cols, tl.float32))
+    tl.store(out_ptr + rows, total, mask=rows < n_rows)
 
 
 def mean_grp_golden(self, x, dim, keepdim):

@@ -75,7 +75,6 @@ def sum_grp_golden(self, x, dim, keepdim):
         del shape[dim]
     out = x.new_empty(shape)
     tiles = (rows + 3) // 4
-    sum_kernel_grp_golden[(min(tiles, sum_core_count_grp_golden()),)](
-        x, out, rows, n, tiles, BLOCK_ROWS=4, BLOCK_RED=256
-    )
+    programs = min(tiles, sum_core_count_grp_golden())
+    sum_kernel_grp_golden[(programs,)](x, out, rows, n, tiles, BLOCK_ROWS=4, BLOCK_RED=256)
     return out

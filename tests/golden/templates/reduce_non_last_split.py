@@ -63,7 +63,8 @@ def mean_combine_kernel_grp_golden(
     offsets = tl.arange(0, PARTS)[:, None] * n_outputs + cols[None, :]
     parts = tl.load(parts_ptr + offsets, mask=mask, other=0.0)
     total = tl.sum(parts, axis=0)
-    tl.store(out_ptr + cols, tl.div_rn(total, tl.cast(count, tl.float32)), mask=cols < n_outputs)
+    total = tl.div_rn(total, tl.cast(count, tl.float32))
+    tl.store(out_ptr + cols, total, mask=cols < n_outputs)
 
 
 def mean_grp_golden(self, x, dim, keepdim):
