@@ -16,8 +16,8 @@
 namespace ksplit {
 
 // Experience as data: which operators a rule knows, along which features their cases differ, and
-// which kernel serves which of them. Files are TOML; those in `experience/` are part of the binary
-// and their head comments are the format's reference. A user's files are tried first.
+// which kernel serves which of them. Files are TOML (docs/experience.md); those in `experience/`
+// are part of the binary, and a user's are tried first.
 
 /// A test on one feature, written in rule files as "< 256", "<= 4096", "> 1", "256..4096" (both
 /// ends included), or as a plain TOML value that must be equal.

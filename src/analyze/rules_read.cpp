@@ -208,11 +208,13 @@ std::vector<BlockRule> RuleReader::block_rules(const toml::table& table) {
 /// Every combination of the sizes listed for each parameter, the last parameter varying fastest.
 std::vector<std::map<std::string, std::int64_t>> RuleReader::block_sizes(const toml::table& table) {
   std::vector<std::map<std::string, std::int64_t>> combinations = {{}};
-  for (const auto& [key, node] : table) {
+  for (const auto& entry : table) {
+    const std::string name(entry.first.str());
+    const toml::node& node = entry.second;
     std::vector<std::int64_t> values;
     const auto add = [&](const toml::node& item) {
       const auto value = item.value_exact<std::int64_t>();
-      if (!value || *value < 1) reject(item, fmt::format("`{}` must be sizes above 0", key.str()));
+      if (!value || *value < 1) reject(item, fmt::format("`{}` must be sizes above 0", name));
       values.push_back(value.value_or(1));
     };
     if (const toml::array* list = node.as_array()) {
@@ -224,7 +226,7 @@ std::vector<std::map<std::string, std::int64_t>> RuleReader::block_sizes(const t
     for (const auto& combination : combinations) {
       for (const std::int64_t value : values) {
         longer.push_back(combination);
-        longer.back()[std::string(key.str())] = value;
+        longer.back()[name] = value;
       }
     }
     combinations = std::move(longer);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/files.h"
 #include "traces.h"
 
 namespace ksplit {
@@ -240,6 +241,26 @@ TEST(Grouping, AUsersRuleExtendsTheTool) {
   EXPECT_EQ(members(groups), (Members{{"grp_scan_float16", {2}}, {"grp_scan_float32", {1}}}))
       << "what the rule leaves is not forced into groups";
   EXPECT_EQ(groups->at(0).kernel, "scan");
+}
+
+/// The first TOML block of docs/experience.md.
+std::string documented_rule() {
+  const std::string page =
+      read_file(std::filesystem::path(KSPLIT_SOURCE_DIR) / "docs" / "experience.md").value_or("");
+  const std::string fence = "```toml\n";
+  const std::size_t begin = page.find(fence);
+  if (begin == std::string::npos) return "no block";
+  const std::size_t end = page.find("```", begin + fence.size());
+  return page.substr(begin + fence.size(), end - begin - fence.size());
+}
+
+TEST(Grouping, TheDocumentedRuleDoesWhatThePageSays) {
+  const Task both = sum_task({{{16}, 0}, {{17}, 0}, {{5000}, 0}, {{6000}, 0}});
+  EXPECT_EQ(members(groups_of(both, cumsum_trace, {}, false, documented_rule())),
+            (Members{{"grp_scan_short", {1, 2}}, {"grp_scan_long", {3, 4}}}));
+  const Task lone = sum_task({{{16}, 0}, {{17}, 0}, {{5000}, 0}});
+  EXPECT_EQ(members(groups_of(lone, cumsum_trace, {}, false, documented_rule())),
+            (Members{{"grp_scan_short_long", {1, 2, 3}}}));
 }
 
 TEST(Grouping, ARuleWithoutAKernelForItsCaseIsAnError) {
