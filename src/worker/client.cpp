@@ -147,6 +147,9 @@ Status Worker::ensure_ready() {
 
 Result<json> Worker::ask(const char* op, json request) {
   KSPLIT_TRY_STATUS(ensure_ready());
+  Result<json> result = exchange(op, request, options_.request_limit);
+  if (result || !unread_) return result;
+  KSPLIT_TRY_STATUS(ensure_ready());
   return exchange(op, std::move(request), options_.request_limit);
 }
 
@@ -155,12 +158,14 @@ Result<json> Worker::exchange(const char* op, json request, std::chrono::millise
   request["id"] = ++last_id_;
   request["op"] = op;
   // A path need not be UTF-8; the worker then reports a missing file.
+  unread_ = false;
   const std::string line = request.dump(-1, ' ', false, json::error_handler_t::replace);
 
   Status sent = process_->write_line(line, deadline);
   Result<std::string> text = sent ? process_->read_line(deadline) : fail(std::move(sent).error());
   if (!text) {
     Error error = std::move(text).error();
+    unread_ = !process_->ending().empty() && !process_->has_read_last_line();
     if (error.code == ErrorCode::worker_failed) {
       error.message = fmt::format("worker {} while it served `{}`", error.message, op);
     }
@@ -169,7 +174,11 @@ Result<json> Worker::exchange(const char* op, json request, std::chrono::millise
   Result<Answer> answer = decode_answer(op, last_id_, *text);
   if (!answer) return lose_process(std::move(answer).error());
   process_->log().append(answer->traceback);
-  if (answer->error) return fail(*std::move(answer->error));
+  if (answer->error) {
+    // The worker's word that it, or its device, is broken.
+    if (answer->error->code == ErrorCode::worker_failed) return lose_process(*answer->error);
+    return fail(*std::move(answer->error));
+  }
   return std::move(*answer->result);
 }
 

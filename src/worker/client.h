@@ -40,7 +40,9 @@ struct LoadRequest {
 /// A request that fails costs itself only. When the process died, hung or broke the protocol, the
 /// request returns worker-failed, which says how and quotes the last lines it printed; the next
 /// request first starts a new process, which loads the same task again. Errors that the worker
-/// reports itself (candidate-failed, reference-failed ...) leave the process as it is.
+/// reports itself (candidate-failed, reference-failed ...) leave the process as it is. A process
+/// that ended after its last answer (a kernel had broken the device) costs no request: one that it
+/// never read is asked again.
 ///
 /// Files are sent by absolute path and read by the worker. Case indices count from 1. One thread
 /// at a time may use a Worker.
@@ -103,6 +105,7 @@ class Worker {
   WorkerInfo info_;
   std::optional<LoadRequest> loaded_;
   std::int64_t last_id_ = 0;
+  bool unread_ = false;  // the last request failed before the process had read any of it
   int starts_ = 0;
 };
 

@@ -121,7 +121,8 @@ struct Arm {
   std::optional<std::filesystem::path> file;
 };
 
-/// Positions among the `arms` of a timing request, once per sample wanted, in the order to take them.
+/// Positions among the `arms` of a timing request, once per sample wanted, in the order to take
+/// them.
 using Schedule = std::vector<int>;
 
 enum class Regime { cold, warm };

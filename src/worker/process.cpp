@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "worker/interrupt.h"
 #include "worker/launch.h"
@@ -166,7 +168,8 @@ tl::unexpected<Error> Process::failure_of_child(const char* closed) {
     }
   }
   kill_and_reap();
-  return fail(ErrorCode::worker_failed, ending_);
+  const bool by_another = ending_ == "was killed by SIGKILL";
+  return fail(ErrorCode::worker_failed, by_another ? ending_ + " (memory ran out?)" : ending_);
 }
 
 Status Process::write_line(std::string_view line, Clock::time_point deadline) {
@@ -177,11 +180,12 @@ Status Process::write_line(std::string_view line, Clock::time_point deadline) {
   }
   std::string rest(line);
   rest += '\n';
-  for (std::size_t sent = 0; sent < rest.size();) {
+  sent_ = 0;
+  while (sent_ < rest.size()) {
     if (!requests_) return failure_of_child("request pipe");
-    const ssize_t took = write(requests_.get(), rest.data() + sent, rest.size() - sent);
+    const ssize_t took = write(requests_.get(), rest.data() + sent_, rest.size() - sent_);
     if (took > 0) {
-      sent += static_cast<std::size_t>(took);
+      sent_ += static_cast<std::size_t>(took);
     } else if (errno == EPIPE) {
       return failure_of_child("request pipe");
     } else {
@@ -189,6 +193,12 @@ Status Process::write_line(std::string_view line, Clock::time_point deadline) {
     }
   }
   return {};
+}
+
+bool Process::has_read_last_line() const {
+  int unread = 0;  // Linux tells the writing end too
+  if (ioctl(requests_.get(), FIONREAD, &unread) != 0) return true;
+  return std::cmp_less(unread, sent_);
 }
 
 std::optional<std::string> Process::take_line() {

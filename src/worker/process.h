@@ -56,6 +56,10 @@ class Process {
   /// error the two sides may no longer agree on where a line begins: stop the child.
   Status write_line(std::string_view line, Clock::time_point deadline);
 
+  /// Whether the child has read anything of the line written last. What it had not read when it
+  /// ended, it cannot have ended over.
+  bool has_read_last_line() const;
+
   /// The next line, without newline; one that was complete before the child ended is still given.
   /// Errors: as for write_line.
   Result<std::string> read_line(Clock::time_point deadline);
@@ -95,6 +99,7 @@ class Process {
   OutputLog log_;
   std::string buffer_;       // answer bytes not yet given out
   std::size_t scanned_ = 0;  // how much of buffer_ holds no newline
+  std::size_t sent_ = 0;     // bytes of the last request that the pipe took
   bool reaped_ = false;
   std::string ending_;
 };

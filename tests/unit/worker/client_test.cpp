@@ -148,8 +148,18 @@ TEST_F(ClientTest, AnAnswerBeforeDeathCounts) {
   const auto outcome = act(worker, "last_words");
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_EQ(outcome->kernels[0].name, "last words");
-  EXPECT_FALSE(act(worker, "state"));  // only now is the death seen
+  EXPECT_NE(state(worker).first, 0) << "the next request must not pay for that death";
+  EXPECT_EQ(worker.restarts(), 1);
+}
+
+TEST_F(ClientTest, AWorkerThatCallsItselfBrokenIsReplaced) {
+  Worker worker = start();
+  const auto outcome = act(worker, "lost");
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::worker_failed);
+  EXPECT_EQ(outcome.error().message, "the device is lost");
   EXPECT_NE(state(worker).first, 0);
+  EXPECT_EQ(worker.restarts(), 1);
 }
 
 TEST_F(ClientTest, MegabytesOfOutputDisturbNothing) {

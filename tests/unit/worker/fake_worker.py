@@ -32,10 +32,12 @@ def kernel(name: str) -> dict[str, Any]:
     return {"name": name, "case": 1, "registers": None, "spills": 0, "shared_bytes": 1024}
 
 
-def refuse(request: dict[str, Any]) -> None:
+def refuse(
+    request: dict[str, Any], kind: str = "candidate-failed", message: str = "no such kernel"
+) -> None:
     error = {
-        "kind": "candidate-failed",
-        "message": "no such kernel",
+        "kind": kind,
+        "message": message,
         "case": 3,
         "file": "k.py",
         "line": 7,
@@ -103,6 +105,7 @@ MISBEHAVIOURS: dict[str, Callable[[dict[str, Any]], None]] = {
     "long": exhaust_pipe,
     "last_words": answer_then_die,
     "refuse": refuse,
+    "lost": lambda request: refuse(request, "worker-failed", "the device is lost"),
     "state": lambda request: answer(
         request, {"kernels": [kernel(loaded), kernel(str(os.getpid()))]}
     ),

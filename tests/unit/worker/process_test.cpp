@@ -60,6 +60,7 @@ TEST(Process, EndingsAreToldApart) {
   for (const auto& [script, told] :
        {Ending{"exit 3", "exited with status 3"}, Ending{"kill -SEGV $$", "was killed by SIGSEGV"},
         Ending{"kill -ABRT $$", "was killed by SIGABRT"},
+        Ending{"kill -KILL $$", "was killed by SIGKILL (memory ran out?)"},
         Ending{"exec 4>&-; sleep 60", "closed its answer pipe without ending"}}) {
     const auto process = shell(script);
     const auto line = process->read_line(in(20s));
@@ -75,6 +76,19 @@ TEST(Process, WritingToAChildThatIsGoneIsAnErrorNotASignal) {
   const auto status = process->write_line(line, in(20s));
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().message, "exited with status 2");
+}
+
+TEST(Process, KnowsWhetherALineWasRead) {
+  const auto reader = shell("read -r line <&3; exit 1");
+  ASSERT_TRUE(reader->write_line("a", in(20s)));
+  ASSERT_FALSE(reader->read_line(in(20s)));
+  EXPECT_TRUE(reader->has_read_last_line());
+
+  const auto leaver = shell("sleep 60");
+  ASSERT_TRUE(leaver->write_line("a", in(20s)));
+  kill(leaver->pid(), SIGTERM);
+  ASSERT_FALSE(leaver->read_line(in(20s)));
+  EXPECT_FALSE(leaver->has_read_last_line());
 }
 
 TEST(Process, NothingBlocksBeyondItsDeadline) {
