@@ -7,24 +7,44 @@
 #
 # KSPLIT_PYTHON=PATH keeps the torch and Triton of an interpreter of yours.
 
-SHELL := /bin/sh
 jobs := $(shell nproc)
 python := $(CURDIR)/.venv/bin/python
 ruff := .venv/bin/ruff
-# One process each: within one process, Triton's kernels are either interpreted or compiled.
-pytest_suites := $(sort $(dir $(shell git ls-files 'tests/**/test_*.py')))
 cxx_sources := $(shell git ls-files 'src/*.cpp' 'src/*.h' 'tests/*.cpp' 'tests/*.h')
+# One process each: within one process, Triton's kernels are either interpreted or compiled.
+pytest_suites := $(sort $(dir $(shell git ls-files 'tests/*/test_*.py')))
 
-.PHONY: demo test lint format setup build-dev build-asan
-.DEFAULT_GOAL := demo
-
-setup:
-	@tools/setup.sh
+.PHONY: demo test lint format setup style tidy build-dev build-asan
+.NOTPARALLEL:
 
 demo: setup
 	cmake --preset release
 	cmake --build --preset release --parallel $(jobs)
 	build/release/ksplit split examples/sum --device cpu --trigger always --python $(python)
+
+# What fails soonest comes first; the runners' own summaries come last.
+test: style build-dev tidy build-asan
+	ctest --preset asan --parallel $(jobs)
+	ctest --preset dev --parallel $(jobs)
+	for suite in $(pytest_suites); do $(python) -m pytest $$suite || exit 1; done
+
+lint: style build-dev tidy
+
+format: setup
+	$(ruff) check --fix .
+	$(ruff) format .
+	clang-format -i $(cxx_sources)
+
+setup:
+	@tools/setup.sh
+
+style: setup
+	$(ruff) check .
+	$(ruff) format --check .
+	@echo clang-format --dry-run; clang-format --dry-run -Werror $(cxx_sources)
+
+tidy:
+	$(python) tools/tidy.py build/dev
 
 build-dev: setup
 	cmake --preset dev
@@ -33,21 +53,3 @@ build-dev: setup
 build-asan: setup
 	cmake --preset asan
 	cmake --build --preset asan --parallel $(jobs)
-
-lint: setup
-	$(ruff) check .
-	$(ruff) format --check .
-	clang-format --dry-run -Werror $(cxx_sources)
-	cmake --preset dev
-	$(python) tools/tidy.py build/dev
-
-# What fails soonest comes first; the runners' own summaries come last.
-test: lint build-dev build-asan
-	ctest --preset asan --parallel $(jobs)
-	ctest --preset dev --parallel $(jobs)
-	for suite in $(pytest_suites); do $(python) -m pytest $$suite || exit 1; done
-
-format: setup
-	$(ruff) check --fix .
-	$(ruff) format .
-	clang-format -i $(cxx_sources)
