@@ -72,7 +72,6 @@ class ModuleParser : public SyntaxReader {
   Status read_function();
   Status read_generic_function();
   Status read_arguments(Function& function, std::vector<Value*>& values);
-  Status read_function_body(Function& function, std::vector<Value*> arguments, bool labelled);
   Status skip_aliases();
 
   // Regions and blocks (parser.cpp).

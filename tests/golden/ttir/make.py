@@ -7,7 +7,8 @@
                                 ttir_reprint, or "ttir_reprint --generic"
 
 Each kernel gives two files: NAME.ttir as the frontend emits it, NAME.opt.ttir after the passes that
-end Triton's `ttir` stage.
+end Triton's `ttir` stage. words.ttir is written by hand and printed by Triton 3.6: each word of each
+enumeration once.
 """
 from __future__ import annotations
 

@@ -51,8 +51,10 @@ std::string without_locations(const std::string& text) {
   return out;
 }
 
+// 25 kernels, one more from 3.5 on, raw and optimised; words.ttir with every enumeration's
+// words.
 TEST(Golden, ThereAreFilesOfEachTriton) {
-  EXPECT_EQ(golden_files().size(), 154U);
+  EXPECT_EQ(golden_files().size(), 155U);
 }
 
 TEST(Golden, EveryFileIsLegal) {
@@ -98,7 +100,7 @@ TEST(Golden, OperationsLeadToALineOfTheKernel) {
     const Module& module = parsed(golden);
     for (const auto& function : module.functions) {
       walk(function->body, [&](const Operation& op) {
-        if (!located.contains(op.name)) return;
+        if (!located.contains(op.name) || module.location.is_unknown()) return;
         const auto stack = op.location.call_stack();
         ASSERT_FALSE(stack.empty()) << golden.name << ": " << print(op);
         EXPECT_GT(stack.front().line, 0);
