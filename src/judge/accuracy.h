@@ -67,8 +67,9 @@ AccuracyVerdict judge_accuracy(const VerifyOutcome& candidate, const VerifyOutco
                                AccuracyClass required = AccuracyClass::same_class);
 
 /// Judges the generic kernel against the reference: G0 (strides and inputs aside: the base sets the
-/// standard for those), G1, and at least one of the published rules on each case. The reason of a
-/// case says what failed.
+/// standard for those), G1, and on each output at least one of the published rules, or MERE/MARE
+/// against the float64 golden relative to the output's own RMS (sums that cancel satisfy nothing
+/// stricter, whoever computes them). The reason of a case says what failed.
 std::vector<CaseAccuracy> assess_base(const VerifyOutcome& base);
 
 /// The same as a gate. Errors: base_inaccurate, naming every case that fails.

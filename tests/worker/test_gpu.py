@@ -41,7 +41,10 @@ def test_examples(gpu: WorkerProcess, name: str) -> None:
     for case in gpu.ask("verify", file=base, cases=cases, rules=RULES)["cases"]:
         assert case["error"] is None
         (output,) = case["outputs"]
-        assert output["violations"] == 0 and output["golden"] == "float64"
+        assert output["golden"] == "float64"
+        assert output["rmse"] <= RULES[output["dtype"]]["t"] * output["golden_rms"]
+        # Running sums cross zero, where a relative rule against another order of summing says little.
+        assert output["violations"] == 0 or name == "cumsum"
     launch = gpu.ask("trace", file=base, case=2)["launches"][0]
     assert launch["num_warps"] == 4 and launch["arguments"][0]["input"] == 0
     result = gpu.ask("fuzz", file=base, count=50, seed=1, rules=RULES)
@@ -66,8 +69,9 @@ def test_graph_times_are_device_times(gpu: WorkerProcess, operator: Operator, re
     gpu.load(operator.folder)
     result = bench(gpu, operator, "x: x.sqrt()", regime)
     assert result["clock"] == "graph"
-    times = dict(zip(("small", "large", "torch"), zip(*[iter(result["device_us"])] * 3)))
-    medians = {name: statistics.median(values) for name, values in times.items()}
+    names = SCHEDULE[:3]  # in each round
+    samples = result["device_us"]
+    medians = {name: statistics.median(samples[at::3]) for at, name in enumerate(names)}
     bytes_moved = 2 * 4 * (1 << 24)
     assert medians["torch"] > bytes_moved / 10e6  # no device moves 10 TB/s
     assert medians["torch"] == pytest.approx(medians["small"], rel=0.2)

@@ -225,12 +225,24 @@ TEST(Base, PassesByEitherPublishedRule) {
   EXPECT_TRUE(judge_base(one_case([](auto& o) { o.violations = 2; })));
   EXPECT_TRUE(judge_base(one_case([](auto& o) { o.mere = o.mare = 1; })));
   EXPECT_TRUE(judge_base(one_case([](auto& o) { o.strides_equal = false; })));
-  EXPECT_FALSE(judge_base(one_case([](auto& o) { o.violations = 2, o.mare = 1; })));
+  EXPECT_FALSE(judge_base(one_case([](auto& o) { o.violations = 2, o.mare = 1, o.rmse = 1; })));
+}
+
+TEST(Base, SumsThatCancelAreJudgedByTheSizeOfTheOutput) {
+  const auto cancelling = [](double rmse, double max_error) {
+    return one_case([&](auto& o) {
+      o.violations = 2, o.mare = 1;
+      o.golden_rms = 10, o.rmse = rmse, o.max_error = max_error;
+    });
+  };
+  EXPECT_TRUE(judge_base(cancelling(1e-6, 1e-5)));
+  EXPECT_FALSE(judge_base(cancelling(10, 20)));    // zeros, say
+  EXPECT_FALSE(judge_base(cancelling(1e-6, 10)));  // one element is wrong
 }
 
 TEST(Base, EveryFailingCaseIsNamed) {
   OutputAccuracy wrong = good_output(), shape = good_output();
-  wrong.violations = 5, wrong.mere = 1;
+  wrong.violations = 5, wrong.mere = 1, wrong.rmse = 1;
   shape.shape_equal = false;
   const Status status = judge_base(outcome({good_output(), wrong, good_output(), shape}));
   ASSERT_FALSE(status);
