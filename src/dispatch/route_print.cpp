@@ -60,12 +60,13 @@ std::ptrdiff_t uses(const RouteBlock::Statement& statement, const Subject& subje
 // argument is, how many axes it has, or which axis is meant.
 bool may_protect(const Test& test, const Subject& subject) {
   using Kind = Subject::Kind;
-  const Kind kind = test.subject.kind;
-  if (kind != Kind::type && kind != Kind::rank && kind != Kind::value && kind != Kind::shape) {
-    return false;
-  }
-  return test.subject.argument == subject.argument ||
-         test.subject.argument == subject.dimension_argument;
+  const std::vector<Subject> asked = subjects_of(test);
+  return std::ranges::any_of(asked, [&subject](const Subject& one) {
+    const bool settles = one.kind == Kind::type || one.kind == Kind::rank ||
+                         one.kind == Kind::value || one.kind == Kind::shape;
+    return settles &&
+           (one.argument == subject.argument || one.argument == subject.dimension_argument);
+  });
 }
 
 // Whether the subject is asked somewhere in the statement with no test before it that may protect

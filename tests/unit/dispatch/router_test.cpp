@@ -243,14 +243,13 @@ TEST(Print, SharedTestsOnceAndSubjectsAskedOnce) {
     x_dim = x.dim()
     if -x_dim <= dim < x_dim:
         x_dtype = x.dtype
+        x_size_dim = x.size(dim)
         if x_dtype == torch.float16:
-            x_size_dim = x.size(dim)
             if 1 <= x_size_dim <= 256:
                 return sum_small(self, x, dim, keepdim)
             if 257 <= x_size_dim <= 4096:
                 return sum_medium(self, x, dim, keepdim)
         if x_dtype == torch.float32:
-            x_size_dim = x.size(dim)
             if 1 <= x_size_dim <= 256:
                 return sum_small(self, x, dim, keepdim)
             if 257 <= x_size_dim <= 4096:
@@ -325,6 +324,27 @@ TEST(Print, LongConditionsAreWrappedAndNamesDoNotCollide) {
             return b(self, x, dim, keepdim, x_numel)
 return super().forward(x, dim, keepdim, x_numel)
 )");
+}
+
+TEST(Print, ComparingRanksProtectsTheSizesOfBoth) {
+  Task task = reduction_task();
+  task.parameters[1].name = "y";
+  const Subject y_rank{Kind::rank, 1, 0, std::nullopt}, y_size{Kind::size, 1, 1, std::nullopt};
+  const Guard types = {type_of(0, "Tensor"), type_of(1, "Tensor")};
+  Guard by_comparison = types, by_value = types;
+  by_comparison.push_back(equals(of_x(Kind::dtype), "torch.float16"));
+  by_comparison.push_back(equals(of_x(Kind::rank), 2));
+  by_comparison.push_back({of_x(Kind::rank), ksplit::Test::Kind::equals_subject, {}, y_rank});
+  by_comparison.push_back(equals(y_size, 8));
+  by_value.push_back(equals(of_x(Kind::dtype), "torch.float32"));
+  by_value.push_back(equals(y_rank, 2));
+  by_value.push_back(equals(y_size, 16));
+  const std::vector<RouteBranch> branches = {{"a", {by_comparison}}, {"b", {by_value}}};
+  const std::string text = route_body(branches, task, "super().forward(x, y)");
+  const auto type = text.find("type(y)"), first_if = text.find("if x_dtype"),
+             size = text.find("y.size(1)");
+  EXPECT_LT(type, first_if) << text;
+  EXPECT_LT(first_if, size) << text;
 }
 
 // Random branches over a small space of subjects, so that inputs hit many of them.
