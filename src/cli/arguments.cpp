@@ -149,7 +149,7 @@ Result<Parsed> parse_arguments(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    return Parsed{{}, chosen.empty() ? app.help() : chosen.front()->help()};
+    return Parsed{{}, chosen.empty() ? app.help() : chosen.front()->help("ksplit")};
   } catch (const CLI::CallForVersion&) {
     return Parsed{{}, app.version() + "\n"};
   } catch (const CLI::ParseError& error) {

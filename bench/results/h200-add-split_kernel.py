@@ -1,0 +1,612 @@
+# Written by ksplit 0.1.0 on 2026-11-30 for NVIDIA H200 (torch 2.11.0+cu130, triton 3.6.0, driver
+# 580.159.04).
+#
+# base_kernel.py stands first, unchanged but for its class, here ModelBase. Specialised kernels
+# follow, one per group of inputs. At the end, ModelNew._route picks one of them by the input;
+# ModelBase serves every other input.
+#
+#   add_grp_flat: 18 of 50 cases, 1.04x the generic kernel
+#   add_grp_broadcast_2d_dim1_a: 3 of 50 cases, 1.04x the generic kernel
+#   add_grp_broadcast_2d_dim1_b: 3 of 50 cases, 1.09x the generic kernel
+#   add_grp_broadcast_2d_dim0: 8 of 50 cases, 1.04x the generic kernel
+#   add_grp_broadcast_3d_dim0: 4 of 50 cases, 1.05x the generic kernel
+#   add_grp_broadcast_3d_dim1: 3 of 50 cases, 1.05x the generic kernel
+#   add_grp_broadcast_4d_dim0_1_dim1: 5 of 50 cases, 1.17x the generic kernel
+#   add_grp_broadcast_4d_dim0_2_3_dim2_3_a: 3 of 50 cases, 1.09x the generic kernel
+#   add_grp_broadcast_4d_dim0_2_3_dim2_3_b: 2 of 50 cases, 1.27x the generic kernel
+
+# SPDX-License-Identifier: Apache-2.0
+"""Generic broadcasting x + alpha * y, up to four dimensions."""
+
+import torch
+import triton
+import triton.language as tl
+from torch import nn
+
+
+@triton.jit
+def add_kernel(
+    x_ptr, y_ptr, out_ptr, alpha, numel,
+    size1, size2, size3,
+    x_stride0, x_stride1, x_stride2, x_stride3,
+    y_stride0, y_stride1, y_stride2, y_stride3,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    offset = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offset < numel
+    i3 = offset % size3
+    rest = offset // size3
+    i2 = rest % size2
+    rest = rest // size2
+    i1 = rest % size1
+    i0 = rest // size1
+    x_offset = i0 * x_stride0 + i1 * x_stride1 + i2 * x_stride2 + i3 * x_stride3
+    y_offset = i0 * y_stride0 + i1 * y_stride1 + i2 * y_stride2 + i3 * y_stride3
+    x = tl.load(x_ptr + x_offset, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + y_offset, mask=mask).to(tl.float32)
+    tl.store(out_ptr + offset, x + alpha * y, mask=mask)
+
+
+class ModelBase(nn.Module):
+    def forward(self, x, y, alpha=1.0):
+        shape = torch.broadcast_shapes(x.shape, y.shape)
+        if len(shape) > 4:
+            raise ValueError(f"at most four dimensions, got {len(shape)}")
+        out = torch.empty(shape, dtype=torch.result_type(x, y), device=x.device)
+        numel = out.numel()
+        if numel == 0:
+            return out
+        sizes = [1] * (4 - len(shape)) + list(shape)
+        x_strides = x.expand(sizes).stride()
+        y_strides = y.expand(sizes).stride()
+        BLOCK = 1024
+        grid = (triton.cdiv(numel, BLOCK),)
+        add_kernel[grid](x, y, out, alpha, numel, *sizes[1:], *x_strides, *y_strides, BLOCK=BLOCK)
+        return out
+
+
+# grp_flat: template/flat, BLOCK_SIZE=1024, form="flat", num_warps=4
+@triton.jit
+def add_kernel_grp_flat(x_ptr, y_ptr, out_ptr, alpha, n_elements, BLOCK_SIZE: tl.constexpr):
+    """One block of x + y * alpha, contiguous and flat."""
+    tile = tl.program_id(0)
+    offsets = tile * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + offsets, mask=mask).to(tl.float32)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_flat(self, x, y, alpha):
+    """x + y * alpha, in memory order."""
+    out = torch.empty_like(x)
+    n = out.numel()
+    add_kernel_grp_flat[((n + 1023) // 1024,)](x, y, out, alpha, n, BLOCK_SIZE=1024)
+    return out
+
+
+# grp_broadcast_2d_dim1_a: template/broadcast-2d, BLOCK_N=512, TILE=1024, form="adaptive",
+#   num_warps=8
+@triton.jit
+def add_kernel_grp_broadcast_2d_dim1_a(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    alpha,
+    n_rows,
+    n_cols,
+    col_tiles,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """One tile of x + y * alpha.
+
+    Who spans the collapsed dimensions, outer to inner: both, x only.
+    """
+    tile = tl.program_id(0)
+    row_tile = tile // col_tiles
+    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
+    rows = row_tile * BLOCK_M + tl.arange(0, BLOCK_M)
+    row_mask = (rows < n_rows)[:, None]
+    col_mask = (cols < n_cols)[None, :]
+    mask = row_mask & col_mask
+    x_offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
+    out_offsets = rows[:, None] * n_cols + cols[None, :]
+    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_broadcast_2d_dim1_a(self, x, y, alpha):
+    """x + y * alpha, broadcast over collapsed dimensions."""
+    rows = y.numel()
+    cols = x.numel() // rows
+    out = torch.empty_like(x)
+    block_n = min(1 << (cols - 1).bit_length(), 512)
+    block_m = 1024 // block_n
+    col_tiles = (cols + block_n - 1) // block_n
+    add_kernel_grp_broadcast_2d_dim1_a[((rows + block_m - 1) // block_m * col_tiles,)](
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
+    )
+    return out
+
+
+# grp_broadcast_2d_dim1_b: template/broadcast-2d, BLOCK_N=512, TILE=4096, form="adaptive",
+#   num_warps=8
+@triton.jit
+def add_kernel_grp_broadcast_2d_dim1_b(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    alpha,
+    n_rows,
+    n_cols,
+    col_tiles,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """One tile of x + y * alpha.
+
+    Who spans the collapsed dimensions, outer to inner: both, x only.
+    """
+    tile = tl.program_id(0)
+    row_tile = tile // col_tiles
+    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
+    rows = row_tile * BLOCK_M + tl.arange(0, BLOCK_M)
+    row_mask = (rows < n_rows)[:, None]
+    col_mask = (cols < n_cols)[None, :]
+    mask = row_mask & col_mask
+    x_offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
+    out_offsets = rows[:, None] * n_cols + cols[None, :]
+    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_broadcast_2d_dim1_b(self, x, y, alpha):
+    """x + y * alpha, broadcast over collapsed dimensions."""
+    rows = y.numel()
+    cols = x.numel() // rows
+    out = torch.empty_like(x)
+    block_n = min(1 << (cols - 1).bit_length(), 512)
+    block_m = 4096 // block_n
+    col_tiles = (cols + block_n - 1) // block_n
+    add_kernel_grp_broadcast_2d_dim1_b[((rows + block_m - 1) // block_m * col_tiles,)](
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
+    )
+    return out
+
+
+# grp_broadcast_2d_dim0: template/broadcast-2d, BLOCK_N=512, TILE=1024, form="adaptive", num_warps=8
+@triton.jit
+def add_kernel_grp_broadcast_2d_dim0(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    alpha,
+    n_rows,
+    n_cols,
+    col_tiles,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """One tile of x + y * alpha.
+
+    Who spans the collapsed dimensions, outer to inner: x only, both.
+    """
+    tile = tl.program_id(0)
+    row_tile = tile // col_tiles
+    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
+    rows = row_tile * BLOCK_M + tl.arange(0, BLOCK_M)
+    row_mask = (rows < n_rows)[:, None]
+    col_mask = (cols < n_cols)[None, :]
+    mask = row_mask & col_mask
+    x_offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + cols[None, :], mask=col_mask).to(tl.float32)
+    out_offsets = rows[:, None] * n_cols + cols[None, :]
+    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_broadcast_2d_dim0(self, x, y, alpha):
+    """x + y * alpha, broadcast over collapsed dimensions."""
+    cols = y.numel()
+    rows = x.numel() // cols
+    out = torch.empty_like(x)
+    block_n = min(1 << (cols - 1).bit_length(), 512)
+    block_m = 1024 // block_n
+    col_tiles = (cols + block_n - 1) // block_n
+    add_kernel_grp_broadcast_2d_dim0[((rows + block_m - 1) // block_m * col_tiles,)](
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
+    )
+    return out
+
+
+# grp_broadcast_3d_dim0: template/broadcast-2d, BLOCK_N=512, TILE=1024, form="adaptive", num_warps=4
+@triton.jit
+def add_kernel_grp_broadcast_3d_dim0(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    alpha,
+    n_rows,
+    n_cols,
+    col_tiles,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """One tile of x + y * alpha.
+
+    Who spans the collapsed dimensions, outer to inner: x only, both.
+    """
+    tile = tl.program_id(0)
+    row_tile = tile // col_tiles
+    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
+    rows = row_tile * BLOCK_M + tl.arange(0, BLOCK_M)
+    row_mask = (rows < n_rows)[:, None]
+    col_mask = (cols < n_cols)[None, :]
+    mask = row_mask & col_mask
+    x_offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + cols[None, :], mask=col_mask).to(tl.float32)
+    out_offsets = rows[:, None] * n_cols + cols[None, :]
+    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_broadcast_3d_dim0(self, x, y, alpha):
+    """x + y * alpha, broadcast over collapsed dimensions."""
+    cols = y.numel()
+    rows = x.numel() // cols
+    out = torch.empty_like(x)
+    block_n = min(1 << (cols - 1).bit_length(), 512)
+    block_m = 1024 // block_n
+    col_tiles = (cols + block_n - 1) // block_n
+    add_kernel_grp_broadcast_3d_dim0[((rows + block_m - 1) // block_m * col_tiles,)](
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n
+    )
+    return out
+
+
+# grp_broadcast_3d_dim1: template/broadcast-nd, BLOCK_N=512, TILE=1024, form="adaptive", num_warps=4
+@triton.jit
+def add_kernel_grp_broadcast_3d_dim1(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    alpha,
+    n_rows,
+    n_cols,
+    row_tiles,
+    col_tiles,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """One tile of x + y * alpha.
+
+    Who spans the collapsed dimensions, outer to inner: both, x only, both.
+    """
+    tile = tl.program_id(0)
+    row_tile = tile // col_tiles
+    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
+    outer = row_tile // row_tiles
+    rows = (row_tile - outer * row_tiles) * BLOCK_M + tl.arange(0, BLOCK_M)
+    row_mask = (rows < n_rows)[:, None]
+    col_mask = (cols < n_cols)[None, :]
+    mask = row_mask & col_mask
+    x_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + outer * n_cols + cols[None, :], mask=col_mask).to(tl.float32)
+    out_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_broadcast_3d_dim1(self, x, y, alpha):
+    """x + y * alpha, broadcast over collapsed dimensions."""
+    outer = x.size(-3)
+    rows = x.size(-2)
+    cols = x.size(-1)
+    out = torch.empty_like(x)
+    block_n = min(1 << (cols - 1).bit_length(), 512)
+    block_m = 1024 // block_n
+    col_tiles = (cols + block_n - 1) // block_n
+    row_tiles = (rows + block_m - 1) // block_m
+    add_kernel_grp_broadcast_3d_dim1[(outer * row_tiles * col_tiles,)](
+        x, y, out, alpha, rows, cols, row_tiles, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n
+    )
+    return out
+
+
+# grp_broadcast_4d_dim0_1_dim1: template/broadcast-2d, BLOCK_N=128, TILE=1024, form="adaptive",
+#   num_warps=8
+@triton.jit
+def add_kernel_grp_broadcast_4d_dim0_1_dim1(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    alpha,
+    n_rows,
+    n_cols,
+    col_tiles,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """One tile of x + y * alpha.
+
+    Who spans the collapsed dimensions, outer to inner: x only, both.
+    """
+    tile = tl.program_id(0)
+    row_tile = tile // col_tiles
+    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
+    rows = row_tile * BLOCK_M + tl.arange(0, BLOCK_M)
+    row_mask = (rows < n_rows)[:, None]
+    col_mask = (cols < n_cols)[None, :]
+    mask = row_mask & col_mask
+    x_offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + cols[None, :], mask=col_mask).to(tl.float32)
+    out_offsets = rows[:, None] * n_cols + cols[None, :]
+    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha):
+    """x + y * alpha, broadcast over collapsed dimensions."""
+    cols = y.numel()
+    rows = x.numel() // cols
+    out = torch.empty_like(x)
+    block_n = min(1 << (cols - 1).bit_length(), 128)
+    block_m = 1024 // block_n
+    col_tiles = (cols + block_n - 1) // block_n
+    add_kernel_grp_broadcast_4d_dim0_1_dim1[((rows + block_m - 1) // block_m * col_tiles,)](
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
+    )
+    return out
+
+
+# grp_broadcast_4d_dim0_2_3_dim2_3_a: template/broadcast-nd, BLOCK_N=512, TILE=1024,
+#   form="adaptive", num_warps=4
+@triton.jit
+def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_a(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    alpha,
+    n_rows,
+    n_cols,
+    row_tiles,
+    col_tiles,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """One tile of x + y * alpha.
+
+    Who spans the collapsed dimensions, outer to inner: x only, both, x only.
+    """
+    tile = tl.program_id(0)
+    row_tile = tile // col_tiles
+    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
+    outer = row_tile // row_tiles
+    rows = (row_tile - outer * row_tiles) * BLOCK_M + tl.arange(0, BLOCK_M)
+    row_mask = (rows < n_rows)[:, None]
+    col_mask = (cols < n_cols)[None, :]
+    mask = row_mask & col_mask
+    x_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
+    out_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_broadcast_4d_dim0_2_3_dim2_3_a(self, x, y, alpha):
+    """x + y * alpha, broadcast over collapsed dimensions."""
+    outer = x.size(-4)
+    rows = x.size(-3)
+    cols = x.size(-2) * x.size(-1)
+    out = torch.empty_like(x)
+    block_n = min(1 << (cols - 1).bit_length(), 512)
+    block_m = 1024 // block_n
+    col_tiles = (cols + block_n - 1) // block_n
+    row_tiles = (rows + block_m - 1) // block_m
+    add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_a[(outer * row_tiles * col_tiles,)](
+        x, y, out, alpha, rows, cols, row_tiles, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n
+    )
+    return out
+
+
+# grp_broadcast_4d_dim0_2_3_dim2_3_b: template/broadcast-nd, BLOCK_N=8192, TILE=8192,
+#   form="adaptive", num_warps=16
+@triton.jit
+def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_b(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    alpha,
+    n_rows,
+    n_cols,
+    row_tiles,
+    col_tiles,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """One tile of x + y * alpha.
+
+    Who spans the collapsed dimensions, outer to inner: x only, both, x only.
+    """
+    tile = tl.program_id(0)
+    row_tile = tile // col_tiles
+    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
+    outer = row_tile // row_tiles
+    rows = (row_tile - outer * row_tiles) * BLOCK_M + tl.arange(0, BLOCK_M)
+    row_mask = (rows < n_rows)[:, None]
+    col_mask = (cols < n_cols)[None, :]
+    mask = row_mask & col_mask
+    x_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
+    out_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_broadcast_4d_dim0_2_3_dim2_3_b(self, x, y, alpha):
+    """x + y * alpha, broadcast over collapsed dimensions."""
+    outer = x.size(-4)
+    rows = x.size(-3)
+    cols = x.size(-2) * x.size(-1)
+    out = torch.empty_like(x)
+    block_n = min(1 << (cols - 1).bit_length(), 8192)
+    block_m = 8192 // block_n
+    col_tiles = (cols + block_n - 1) // block_n
+    row_tiles = (rows + block_m - 1) // block_m
+    add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_b[(outer * row_tiles * col_tiles,)](
+        x,
+        y,
+        out,
+        alpha,
+        rows,
+        cols,
+        row_tiles,
+        col_tiles,
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        num_warps=16,
+    )
+    return out
+
+
+class ModelNew(ModelBase):
+    """Serves each input by the kernel specialised for it, else by ModelBase."""
+
+    def forward(self, x, y, alpha=1.0):
+        return self._route(x, y, alpha)
+
+    def _route(self, x, y, alpha=1.0):
+        if (
+            type(x) is torch.Tensor
+            and type(y) is torch.Tensor
+            and type(alpha) is float
+            and not x.requires_grad
+            and x.is_contiguous()
+            and x.get_device() == y.get_device()
+            and not y.requires_grad
+            and y.is_contiguous()
+        ):
+            x_dtype = x.dtype
+            y_dtype = y.dtype
+            x_numel = x.numel()
+            y_numel = y.numel()
+            x_dim = x.dim()
+            y_dim = y.dim()
+            if x_dtype == y_dtype:
+                if y_dtype in (torch.bfloat16, torch.float16, torch.float32):
+                    if x_dtype in (torch.bfloat16, torch.float16, torch.float32):
+                        if (
+                            128 <= x_numel <= 67108864
+                            and x.shape == y.shape
+                            and 1 <= y_numel <= 2000000000
+                        ):
+                            return add_grp_flat(self, x, y, alpha)
+                        if x_dim == 4:
+                            if y_dim == 4:
+                                x_size_m3 = x.size(-3)
+                                y_size_m3 = y.size(-3)
+                                y_size_m1 = y.size(-1)
+                                y_size_m2 = y.size(-2)
+                                y_size_m4 = y.size(-4)
+                                if (
+                                    50176 <= x_numel <= 100352
+                                    and 16 <= y_numel <= 256
+                                    and x_size_m3 == y_size_m3
+                                    and y_size_m1 == 1
+                                    and y_size_m2 == 1
+                                    and y_size_m4 == 1
+                                ):
+                                    return add_grp_broadcast_4d_dim0_2_3_dim2_3_a(self, x, y, alpha)
+                                if (
+                                    200704 <= x_numel <= 401408
+                                    and y_numel == 64
+                                    and x_size_m3 == y_size_m3
+                                    and y_size_m1 == 1
+                                    and y_size_m2 == 1
+                                    and y_size_m4 == 1
+                                ):
+                                    return add_grp_broadcast_4d_dim0_2_3_dim2_3_b(self, x, y, alpha)
+                            if (
+                                50176 <= x_numel <= 401408
+                                and y_dim == 2
+                                and 196 <= y_numel <= 4096
+                                and x.size(-2) == y.size(-2)
+                                and x.size(-1) == y.size(-1)
+                            ):
+                                return add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha)
+                        if (
+                            x_dim == 2
+                            and 16384 <= x_numel <= 262144
+                            and y_dim == 1
+                            and 128 <= y_numel <= 512
+                            and x.size(-1) == y.size(-1)
+                        ):
+                            return add_grp_broadcast_2d_dim0(self, x, y, alpha)
+                    if x_dim == 2 and y_dim == 2:
+                        x_size_m2 = x.size(-2)
+                        y_size_m2 = y.size(-2)
+                        y_size_m1 = y.size(-1)
+                        if (
+                            x_dtype == torch.float32
+                            and 16384 <= x_numel <= 33554432
+                            and 128 <= y_numel <= 4096
+                            and x_size_m2 == y_size_m2
+                            and y_size_m1 == 1
+                        ):
+                            return add_grp_broadcast_2d_dim1_a(self, x, y, alpha)
+                        if (
+                            x_dtype in (torch.float16, torch.bfloat16)
+                            and 65536 <= x_numel <= 33554432
+                            and 256 <= y_numel <= 8192
+                            and x_size_m2 == y_size_m2
+                            and y_size_m1 == 1
+                        ):
+                            return add_grp_broadcast_2d_dim1_b(self, x, y, alpha)
+                        if (
+                            x_dtype in (torch.bfloat16, torch.float16, torch.float32)
+                            and 16384 <= x_numel <= 33554432
+                            and 128 <= y_numel <= 8192
+                            and x.size(-1) == y_size_m1
+                            and y_size_m2 == 1
+                        ):
+                            return add_grp_broadcast_2d_dim0(self, x, y, alpha)
+                if (
+                    x_dtype in (torch.float16, torch.float32)
+                    and x_dim == 3
+                    and y_dtype in (torch.float16, torch.float32)
+                ):
+                    x_size_m2 = x.size(-2)
+                    x_size_m1 = x.size(-1)
+                    if (
+                        y_dim == 2
+                        and 32768 <= x_numel <= 262144
+                        and 1024 <= y_numel <= 4096
+                        and x_size_m2 == y.size(-2)
+                        and x_size_m1 == y.size(-1)
+                    ):
+                        return add_grp_broadcast_3d_dim0(self, x, y, alpha)
+                    if (
+                        262144 <= x_numel <= 2097152
+                        and y_dim == 3
+                        and 4096 <= y_numel <= 32768
+                        and x_size_m2 == y.size(-2)
+                        and x_size_m1 == y.size(-1)
+                        and y.size(-3) == 1
+                    ):
+                        return add_grp_broadcast_3d_dim0(self, x, y, alpha)
+            if (
+                x_dim == 3
+                and x_dtype == torch.float16
+                and 262144 <= x_numel <= 16777216
+                and y_dim == 3
+                and y_dtype == torch.float16
+                and 4096 <= y_numel <= 65536
+                and x.size(-1) == y.size(-1)
+                and x.size(-3) == y.size(-3)
+                and y.size(-2) == 1
+            ):
+                return add_grp_broadcast_3d_dim1(self, x, y, alpha)
+        return super().forward(x, y, alpha)
