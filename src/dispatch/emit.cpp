@@ -77,13 +77,15 @@ std::string description(const Candidate& candidate) {
 
 std::string header_comment(const PythonModule& base, const std::vector<Candidate>& candidates,
                            const Header& header, const std::string& base_class) {
-  std::vector<std::string> versions;
-  for (const auto& [name, version] : header.versions) versions.push_back(name + " " + version);
-  std::string first = fmt::format("Written by ksplit {} on {} for {}", header.tool_version,
-                                  header.date, header.device);
-  if (!versions.empty()) first += fmt::format(" ({})", fmt::join(versions, ", "));
-  std::string text = comment(first + ".", 0);
-  text += "#\n";
+  std::string text;
+  if (!header.tool_version.empty()) {
+    std::vector<std::string> versions;
+    for (const auto& [name, version] : header.versions) versions.push_back(name + " " + version);
+    std::string first = fmt::format("Written by ksplit {} on {} for {}", header.tool_version,
+                                    header.date, header.device);
+    if (!versions.empty()) first += fmt::format(" ({})", fmt::join(versions, ", "));
+    text = comment(first + ".", 0) + "#\n";
+  }
   text += comment(
       fmt::format("{} stands first, unchanged but for its class, here {}. Specialised kernels "
                   "follow, one per group of inputs. At the end, {}.{} picks one of them by the "

@@ -12,7 +12,8 @@
 
 namespace ksplit {
 
-/// What the comment at the top of an emitted file says.
+/// What the comment at the top of an emitted file says. Without a version it does not say by whom
+/// and when the file was written, so that a candidate's file depends on the candidate alone.
 struct Header {
   std::string tool_version;                                   // "0.1.0"
   std::string date;                                           // "2026-11-30"

@@ -245,6 +245,24 @@ std::optional<Breakable> breakable(const PythonModule& module, const PythonNode&
   return Breakable{statement.range, argument_list(module, *value)};
 }
 
+// Whether a statement is laid out as
+//     head(
+//         items
+//     )tail
+// without comments or a trailing comma: what black makes of it depends on its length alone.
+bool items_on_their_own_line(std::string_view text, ByteRange whole, ByteRange brackets) {
+  const std::string_view inside =
+      text.substr(brackets.begin + 1, brackets.end - brackets.begin - 2);
+  const std::string_view before = text.substr(whole.begin, brackets.begin - whole.begin);
+  const std::string_view after = text.substr(brackets.end, whole.end - brackets.end);
+  const std::string items = trimmed(inside);
+  const std::string_view comments = "#\n";
+  return inside.starts_with('\n') && !items.empty() && items.back() != ',' &&
+         items.find_first_of(comments) == std::string::npos &&
+         inside.find_last_of('\n') > inside.find(items) &&
+         before.find('\n') == std::string_view::npos && after.find('\n') == std::string_view::npos;
+}
+
 }  // namespace
 
 void wrap_long_lines(const PythonModule& module, const PythonNode& node, std::size_t columns,
@@ -255,14 +273,16 @@ void wrap_long_lines(const PythonModule& module, const PythonNode& node, std::si
     if (!found) return true;
     const auto [whole, brackets] = *found;
     const std::size_t indent = indentation_at(text, whole.begin).size();
+    if (line_begin(text, whole.begin) + indent != whole.begin) return true;
+    const std::size_t target = indent - std::min(indent, columns);
+    const std::string after = edits.apply(text, whole);
     const std::string_view before = text.substr(whole.begin, whole.end - whole.begin);
-    if (before.find('\n') != std::string_view::npos || indent + before.size() > kLineLength ||
-        line_begin(text, whole.begin) + indent != whole.begin) {
+    if (items_on_their_own_line(text, whole, brackets)) {
+      if (target == indent && after == before) return true;
+    } else if (before.find('\n') != std::string_view::npos ||
+               indent + before.size() > kLineLength || target + after.size() <= kLineLength) {
       return true;
     }
-    const std::string after = edits.apply(text, whole);
-    const std::size_t target = indent - std::min(indent, columns);
-    if (target + after.size() <= kLineLength || after.find('\n') != std::string::npos) return true;
     const std::string head = edits.apply(text, {whole.begin, brackets.begin});
     const std::string items = edits.apply(text, {brackets.begin + 1, brackets.end - 1});
     const std::string tail = ")" + edits.apply(text, {brackets.end, whole.end});

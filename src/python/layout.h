@@ -57,8 +57,10 @@ std::string layout_items(std::string_view head, const std::vector<std::string>& 
 void dedent(const PythonModule& module, const PythonNode& definition, ByteRange range,
             std::size_t columns, Edits& edits);
 
-/// Lays out anew the one-line statements and function headers below `node` that edits have made
-/// longer than a line, `columns` bytes of indentation less. What was too long before stays.
+/// Lays out anew the statements and function headers below `node` that edits, or `columns` bytes
+/// of indentation less, made longer or shorter: those on one line if that is too long now, and
+/// those whose items have a line of their own. What was too long before, holds comments or has one
+/// item a line stays.
 void wrap_long_lines(const PythonModule& module, const PythonNode& node, std::size_t columns,
                      Edits& edits);
 

@@ -19,9 +19,14 @@ constexpr int kMaxHelperDepth = 8;
 constexpr const char* kTensorOnly[] = {"multiple_of", "max_contiguous", "max_constancy",
                                        "broadcast_to"};
 
-bool is_tensor_only(const PythonNode& call) {
+// "dot" for `tl.dot(...)`.
+std::string called_function(const PythonNode& call) {
   const std::string name = dotted_name(call.child("func"));
-  const std::string last = name.substr(name.rfind('.') + 1);
+  return name.substr(name.rfind('.') + 1);
+}
+
+bool is_tensor_only(const PythonNode& call) {
+  const std::string last = called_function(call);
   return std::find(std::begin(kTensorOnly), std::end(kTensorOnly), last) != std::end(kTensorOnly);
 }
 
@@ -128,6 +133,26 @@ FixableParameters fixable_parameters(const HostGraph& graph, const KernelUse& us
     if (value->as_float() != nullptr) fixable.floats.push_back({parameter.name, *value});
   }
   return fixable;
+}
+
+bool multiplies_matrices(const HostGraph& graph, int kernel) {
+  std::set<int> seen = {kernel};
+  std::vector<int> waiting = {kernel};
+  bool found = false;
+  while (!waiting.empty() && !found) {
+    const PythonNode& function = *graph.kernels[static_cast<std::size_t>(waiting.back())].node;
+    waiting.pop_back();
+    walk(function, [&](const PythonNode& node) {
+      if (node.type == "Call") {
+        const std::string callee = called_function(node);
+        found = found || callee == "dot" || callee == "dot_scaled";
+      }
+      const int named = graph.kernel_named(name_of(&node));
+      if (named >= 0 && seen.insert(named).second) waiting.push_back(named);
+      return !found;
+    });
+  }
+  return found;
 }
 
 }  // namespace ksplit

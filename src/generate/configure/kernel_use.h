@@ -45,4 +45,7 @@ struct FixableParameters {
 };
 FixableParameters fixable_parameters(const HostGraph& graph, const KernelUse& use);
 
+/// Whether a kernel, or a device function it names, calls tl.dot.
+bool multiplies_matrices(const HostGraph& graph, int kernel);
+
 }  // namespace ksplit

@@ -30,7 +30,9 @@ class Resolver {
                                     std::int64_t value) const {
     std::optional<TileSource> common;
     for (const LaunchSite& site : graph_.launches) {
-      if (site.kernels != std::vector<int>{use.kernel}) continue;
+      if (std::find(site.kernels.begin(), site.kernels.end(), use.kernel) == site.kernels.end()) {
+        continue;
+      }
       std::optional<TileSource> source = at_launch(site, use, name, value);
       if (!source) return std::nullopt;
       if (!common) {
@@ -62,7 +64,7 @@ class Resolver {
     source.value = value;
     if (argument == nullptr) {
       source.added = true;
-      return source;
+      return takes_keywords(graph_, use.kernel) ? std::optional(source) : std::nullopt;
     }
     return resolve(argument, site.from, source, 0) ? std::optional(source) : std::nullopt;
   }
@@ -186,7 +188,7 @@ std::vector<TileSource> tile_sources(const PythonModule& module, const HostGraph
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const KernelDefinition& kernel = graph.kernels[static_cast<std::size_t>(uses[i].kernel)];
     // The constants of an autotuned kernel come from its configurations.
-    if (kernel.autotune != nullptr || !takes_keywords(graph, uses[i].kernel)) continue;
+    if (kernel.autotune != nullptr) continue;
     const std::vector<std::string> computed = heuristic_names(kernel);
     for (const LaunchArgument& argument : uses[i].launches.front()->arguments) {
       if (!argument.constexpr_parameter ||

@@ -15,7 +15,7 @@ constexpr std::int64_t kSmallestTile = 16;
 constexpr std::int64_t kLargestTile = 65536;
 constexpr std::int64_t kLargestTensor = 1 << 20;  // elements; Triton's own limit
 constexpr std::int64_t kAccumulatorBytes = 4;
-constexpr std::size_t kMaxRowCovers = 2;
+constexpr std::size_t kMaxRowCovers = 3;
 
 const KernelDefinition& kernel_of(const HostGraph& graph, const KernelUse& use) {
   return graph.kernels[static_cast<std::size_t>(use.kernel)];
@@ -82,28 +82,35 @@ std::vector<KernelVariant> configs_for(const PythonModule& module, const HostGra
   return configs;
 }
 
-// Other sizes for a tile: nearest first; then powers of two that cover a traced size in one step.
+std::int64_t next_power_of_two(std::int64_t size) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size)));
+}
+
+// Other sizes for a tile: powers of two that cover a traced size in one step, then its neighbours.
 std::vector<std::int64_t> other_sizes(const TileSource& tile, const Choices& choices) {
-  std::vector<std::int64_t> sizes = {tile.value * 2, tile.value / 2, tile.value * 4,
-                                     tile.value / 4};
   std::set<std::int64_t> covers;
   for (const auto& [use, parameter] : tile.parameters) {
+    std::map<std::string, std::int64_t> largest;  // by parameter, over the group's launches
     for (const Launch* launch : choices.uses[use].launches) {
       for (const LaunchArgument& argument : launch->arguments) {
         const Literal* literal = std::get_if<Literal>(&argument.value);
         const std::int64_t* size = literal == nullptr ? nullptr : literal->as_int();
-        if (size == nullptr || *size <= tile.value || *size > kLargestTile) continue;
-        covers.insert(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(*size))));
+        if (argument.constexpr_parameter || size == nullptr || *size > kLargestTile) continue;
+        largest[argument.name] = std::max(largest[argument.name], *size);
       }
     }
+    for (const auto& [name, size] : largest) {
+      if (size > 1) covers.insert(std::max(kSmallestTile, next_power_of_two(size)));
+    }
   }
-  std::size_t added = 0;
-  for (const std::int64_t cover : covers) {
-    if (added++ == kMaxRowCovers) break;
-    if (std::find(sizes.begin(), sizes.end(), cover) == sizes.end()) sizes.push_back(cover);
+  std::vector<std::int64_t> sizes(covers.begin(), covers.end());
+  if (sizes.size() > kMaxRowCovers) sizes.resize(kMaxRowCovers);
+  for (const std::int64_t size : {tile.value * 2, tile.value / 2, tile.value * 4, tile.value / 4}) {
+    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
   }
-  std::erase_if(sizes,
-                [](std::int64_t size) { return size < kSmallestTile || size > kLargestTile; });
+  std::erase_if(sizes, [&](std::int64_t size) {
+    return size < kSmallestTile || size > kLargestTile || size == tile.value;
+  });
   return sizes;
 }
 
@@ -168,7 +175,7 @@ std::vector<std::vector<Change>> single_changes(const Choices& choices,
       }
     };
     add_option("num_warps", profile.warps, launch.num_warps);
-    add_option("num_stages", profile.stages, launch.num_stages);
+    if (choices.pipelined[use]) add_option("num_stages", profile.stages, launch.num_stages);
     if (!choices.fixable[use].floats.empty()) {
       Change& change = kinds.emplace_back().emplace_back();
       change.use = use;
@@ -249,6 +256,7 @@ Choices choices_of(const PythonModule& module, const HostGraph& graph,
   for (const KernelUse& use : uses) {
     choices.fixable.push_back(fixable_parameters(graph, use));
     choices.keywords.push_back(takes_keywords(graph, use.kernel));
+    choices.pipelined.push_back(multiplies_matrices(graph, use.kernel));
     const bool freezes = kernel_of(graph, use).autotune != nullptr && choices.keywords.back();
     choices.configs.push_back(freezes ? configs_for(module, graph, use)
                                       : std::vector<KernelVariant>{});
@@ -280,10 +288,15 @@ std::vector<Variant> variants_of(const Choices& choices, const DeviceProfile& pr
   if (changes_anything) add(base);
   const std::vector<Change> changes = interleaved(single_changes(choices, profile));
   for (const Change& change : changes) add(changed(base, change, choices));
-  for (std::size_t j = 1; j < changes.size(); ++j) {
-    for (std::size_t i = 0; i < j; ++i) {
-      if (!combine(changes[i], changes[j], choices)) continue;
-      add(changed(changed(base, changes[i], choices), changes[j], choices));
+  // Warps must fit the tile, so these pairs come before others.
+  for (const bool warps : {true, false}) {
+    for (std::size_t j = 1; j < changes.size(); ++j) {
+      for (std::size_t i = 0; i < j; ++i) {
+        const bool pair_of_warps =
+            changes[i].option == "num_warps" || changes[j].option == "num_warps";
+        if (pair_of_warps != warps || !combine(changes[i], changes[j], choices)) continue;
+        add(changed(changed(base, changes[i], choices), changes[j], choices));
+      }
     }
   }
   return variants;

@@ -34,6 +34,7 @@ struct Choices {
   std::vector<KernelUse> uses;
   std::vector<FixableParameters> fixable;           // per use
   std::vector<bool> keywords;                       // per use: whether launches take keywords
+  std::vector<bool> pipelined;                      // per use: whether num_stages means anything
   std::vector<std::vector<KernelVariant>> configs;  // per use: of an autotuned kernel, best first
   std::vector<TileSource> tiles;
 };
@@ -42,7 +43,9 @@ Choices choices_of(const PythonModule& module, const HostGraph& graph, std::vect
 
 /// At most `limit` variants, the most promising first: integers fixed and nothing else changed; one
 /// change on top of that (a tile, num_warps, num_stages, another configuration, floats fixed too);
-/// two changes of one kernel. Tiles whose product exceeds the device's fast memory are left out.
+/// two changes of one kernel. num_stages is varied only where the kernel multiplies matrices:
+/// Triton pipelines no other loops. Tiles whose product exceeds the device's fast memory are left
+/// out.
 std::vector<Variant> variants_of(const Choices& choices, const DeviceProfile& profile,
                                  std::size_t limit);
 

@@ -103,6 +103,22 @@ TEST(Layout, WrapsAnInsertionAtTheClosingBracketOnce) {
             "f(\n    " + std::string(90, 'a') + ",\n    b,\n    c=1,\n    d=2,\n)\n");
 }
 
+TEST(Layout, ItemsOnTheirOwnLineAreJoinedOrBrokenAsTheirLengthAsks) {
+  const std::string a(80, 'a');
+  const PythonModule module =
+      test::module_of("if 1:\n    function(\n        " + a + ", b\n    )\n");
+  const auto laid_out = [&](std::size_t columns, std::size_t length) {
+    Edits edits;
+    edits.replace(all_of_type(*module.root, "Name").back()->range, std::string(length, 'c'));
+    wrap_long_lines(module, *module.root, columns, edits);
+    return edits.apply(module.text).substr(std::string("if 1:\n").size());
+  };
+  EXPECT_EQ(laid_out(0, 4), "    function(" + a + ", cccc)\n");
+  EXPECT_EQ(laid_out(0, 5), "    function(\n        " + a + ", ccccc\n    )\n");
+  EXPECT_EQ(laid_out(4, 8), "    function(" + a + ", cccccccc)\n");
+  EXPECT_EQ(laid_out(0, 11), "    function(\n        " + a + ",\n        ccccccccccc,\n    )\n");
+}
+
 TEST(Layout, WrapsTheHeaderOfAFunction) {
   const PythonModule module =
       test::module_of("def f(" + std::string(80, 'a') + ", b) -> int:\n    return b\n");
