@@ -8,6 +8,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/check.h"
+
 namespace ksplit::templates {
 namespace {
 
@@ -25,7 +27,14 @@ struct Costs {
 Costs costs_of(const DeviceProfile& profile) {
   if (profile.kind == "gpu") return {1.0, 0.3, 0.08, 0.005};
   if (profile.kind == "npu") return {5.0, 1.0, 0.5, 0.032};
-  return {1.0, 0.4, 0.05, 0.006};
+  return {1.0, 0.1, 0.02, 0.0012};
+}
+
+/// On a CPU, tiles beyond the first-level cache move their operands twice.
+double spill_factor(const Work& work, const DeviceProfile& profile) {
+  constexpr double kFirstLevel = 4096;  // elements: two operands and a result
+  if (profile.kind != "cpu" || work.elements <= kFirstLevel) return 1.0;
+  return 1.0 + 0.15 * std::log2(work.elements / kFirstLevel);
 }
 
 /// Folding across warps goes through shared memory.
@@ -46,11 +55,13 @@ double concurrent(const Work& work, const DeviceProfile& profile) {
   return profile.cores * std::clamp(std::min(by_threads, by_registers), 1.0, 32.0);
 }
 
-bool right_on_all(const Draft& draft, const std::vector<const Case*>& cases) {
-  return std::all_of(cases.begin(), cases.end(), [&](const Case* sample) {
-    return std::any_of(draft.preconditions.begin(), draft.preconditions.end(),
-                       [&](const Guard& guard) { return holds(guard, *sample); });
+/// The first case that no precondition admits; null when the draft is right on all.
+const Case* uncovered(const Draft& draft, const std::vector<const Case*>& cases) {
+  const auto found = std::find_if(cases.begin(), cases.end(), [&](const Case* sample) {
+    return std::none_of(draft.preconditions.begin(), draft.preconditions.end(),
+                        [&](const Guard& guard) { return holds(guard, *sample); });
   });
+  return found == cases.end() ? nullptr : *found;
 }
 
 /// Sum of logarithms: the order of geometric means over the cases.
@@ -166,10 +177,13 @@ double estimate_us(const Work& work, const DeviceProfile& profile) {
     steps *= std::ceil(programs / profile.cores);
     programs = profile.cores;
   }
-  const double step = costs.step + costs.element * work.elements / lanes(work, profile);
+  const double step = costs.step + costs.element * work.elements * spill_factor(work, profile) /
+                                       lanes(work, profile);
   const double rounds = std::ceil(programs / concurrent(work, profile));
   const double chain = rounds * (costs.program + folding_us(work) + steps * step);
-  return costs.launch + std::max(chain, work.bytes / profile.bandwidth_bytes_per_us);
+  const double memory = work.bytes / profile.bandwidth_bytes_per_us;
+  // The shorter of the two is hidden but for a part, which also tells equals apart.
+  return costs.launch + std::max(chain, memory) + 0.1 * std::min(chain, memory);
 }
 
 std::vector<int> fitting_warps(std::int64_t tile, const DeviceProfile& profile) {
@@ -186,10 +200,18 @@ std::vector<int> fitting_warps(std::int64_t tile, const DeviceProfile& profile) 
 
 Result<std::vector<Candidate>> ranked(const GeneratorContext& context, const std::string& generator,
                                       const Names& names, std::vector<Draft> drafts) {
-  std::erase_if(drafts, [&](const Draft& draft) { return !right_on_all(draft, context.cases); });
+  const Case* first_uncovered = nullptr;
+  std::erase_if(drafts, [&](const Draft& draft) {
+    const Case* sample = uncovered(draft, context.cases);
+    if (sample && !first_uncovered) first_uncovered = sample;
+    return sample != nullptr;
+  });
   if (drafts.empty()) {
-    return fail(ErrorCode::unsupported, fmt::format("no form of {} is right on every case of {}",
-                                                    generator, names.group_id));
+    KSPLIT_CHECK(first_uncovered, "a template that has a plan makes drafts");
+    return fail(ErrorCode::unsupported,
+                fmt::format("{}: no form is right on all cases of {}, such as case {} (not "
+                            "contiguous, empty, or an axis of one element)",
+                            generator, names.group_id, first_uncovered->index));
   }
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < drafts.size(); ++i) {

@@ -23,13 +23,11 @@ total = {folded}
 constexpr const char* kLoop = R"(rows = tile * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
 row_mask = (rows < n_rows)[:, None]
 row_ptr = x_ptr + rows[:, None] * n_cols
-acc = tl.full((BLOCK_ROWS, BLOCK_RED), {identity}, tl.float32)
-for start in range(0, n_cols, BLOCK_RED):
+{start}for start in range(0, n_cols, BLOCK_RED):
     cols = start + tl.arange(0, BLOCK_RED)[None, :]
     mask = row_mask & (cols < n_cols)
     x = tl.load(row_ptr + cols, mask=mask, other={identity}).to(tl.float32)
-    acc = {combined}
-total = {folded}
+{step}
 {finish}tl.store(out_ptr + rows, total, mask=rows < n_rows)
 )";
 
@@ -106,13 +104,37 @@ struct Maker {
     return fmt::format("{} over contiguous runs, {}.", plan.op.title(), how);
   }
 
-  std::string body(const char* text) const {
-    const std::string folded =
-        text == kTile ? plan.op.folded("x", 1) : plan.op.folded("acc", text == kPart ? 0 : 1);
-    return fmt::format(fmt::runtime(text), fmt::arg("identity", plan.op.identity()),
-                       fmt::arg("combined", plan.op.combined("acc", "x")),
-                       fmt::arg("folded", folded),
+  std::string tile_body() const {
+    return fmt::format(kTile, fmt::arg("identity", plan.op.identity()),
+                       fmt::arg("folded", plan.op.folded("x", 1)),
                        fmt::arg("finish", plan.op.finish("total", "n_cols")));
+  }
+
+  /// A CPU keeps one number a run in registers and folds each block as it comes; elsewhere blocks
+  /// are accumulated lane by lane and folded once, since folding crosses lanes.
+  std::string loop_body() const {
+    std::string start = "total = tl.full((BLOCK_ROWS,), {identity}, tl.float32)\n";
+    std::string step = "    part = {folded_x}\n    total = {combined_total}\n";
+    if (context.profile.kind != "cpu") {
+      start = "acc = tl.full((BLOCK_ROWS, BLOCK_RED), {identity}, tl.float32)\n";
+      step = "    acc = {combined_acc}\ntotal = {folded_acc}\n";
+    }
+    const auto filled = [&](const std::string& text) {
+      return fmt::format(fmt::runtime(text), fmt::arg("identity", plan.op.identity()),
+                         fmt::arg("folded_x", plan.op.folded("x", 1)),
+                         fmt::arg("folded_acc", plan.op.folded("acc", 1)),
+                         fmt::arg("combined_acc", plan.op.combined("acc", "x")),
+                         fmt::arg("combined_total", plan.op.combined("total", "part")));
+    };
+    return fmt::format(kLoop, fmt::arg("identity", plan.op.identity()),
+                       fmt::arg("start", filled(start)), fmt::arg("step", filled(step)),
+                       fmt::arg("finish", plan.op.finish("total", "n_cols")));
+  }
+
+  std::string part_body() const {
+    return fmt::format(kPart, fmt::arg("identity", plan.op.identity()),
+                       fmt::arg("combined", plan.op.combined("acc", "x")),
+                       fmt::arg("folded", plan.op.folded("acc", 0)));
   }
 
   std::optional<Draft> tile(std::int64_t elements, int warps) const;
@@ -159,7 +181,7 @@ std::optional<Draft> Maker::tile(std::int64_t elements, int warps) const {
                           summary("each covered by one block of BLOCK_RED"),
                           {"x_ptr", "out_ptr", "n_rows", "n_cols"},
                           {"BLOCK_ROWS", "BLOCK_RED"},
-                          body(kTile)};
+                          tile_body()};
   const std::string what =
       summary(fmt::format("at most {} elements long", fixed ? longest : elements));
   Draft made = draft(definitions(kernel, parts.text, what, context.profile),
@@ -193,7 +215,7 @@ Draft Maker::loop(std::int64_t rows, std::int64_t cols, int warps, bool owed) co
                           summary("block by block"),
                           {"x_ptr", "out_ptr", "n_rows", "n_cols"},
                           {"BLOCK_ROWS", "BLOCK_RED"},
-                          body(kLoop)};
+                          loop_body()};
   Draft made =
       draft(definitions(kernel, parts.text, summary("of any length"), context.profile), {});
   made.parameters = {{"form", "loop"}, {"BLOCK_ROWS", rows}, {"BLOCK_RED", cols}};
@@ -226,7 +248,7 @@ Draft Maker::split(int parts_count, std::int64_t cols, int warps) const {
                           summary("each cut into PARTS parts; partial results in fp32"),
                           {"x_ptr", "parts_ptr", "n_rows", "n_cols", "part_size"},
                           {"BLOCK_RED", "PARTS"},
-                          body(kPart)};
+                          part_body()};
   Draft made = draft(definition(kernel, context.profile) + "\n\n" +
                          definitions(combining_kernel(plan), parts.text,
                                      summary("few and long, in two stages"), context.profile),

@@ -174,8 +174,11 @@ void set_warps(Draft& draft, int warps) {
 }
 
 /// Reduced axes of up to an eighth of the tile: eight columns are the least that fill a sector.
+/// Where folding runs down the rows one by one, a long column would also add up rounding errors.
 std::optional<Draft> Maker::tile(std::int64_t elements, int warps) const {
-  const std::optional<Guard> bound = plan.at_most(elements / 8);
+  const std::int64_t most =
+      folds_each_tile() ? std::min<std::int64_t>(64, elements / 8) : elements / 8;
+  const std::optional<Guard> bound = plan.at_most(most);
   if (!bound) return std::nullopt;
   Host parts = host();
   const std::string rows = parts.text.local("block_red");
@@ -201,7 +204,7 @@ std::optional<Draft> Maker::tile(std::int64_t elements, int warps) const {
   Draft made = draft(definition(kernel, context.profile) + "\n\n" +
                          parts.text.definition(fmt::format(
                              "{} over an inner axis of at most {} elements, without a loop.",
-                             plan.op.title(), elements / 8)),
+                             plan.op.title(), most)),
                      *bound, kMaxElements);
   made.parameters = {{"form", "tile"}, {"TILE", elements}};
   set_warps(made, warps);
@@ -343,14 +346,19 @@ void add_tiles(std::vector<Draft>& drafts, const Maker& maker) {
 }
 
 void add_loops(std::vector<Draft>& drafts, const Maker& maker) {
+  // Elsewhere than on a GPU a tile is wide, so that rows are vectors, and low, so that folding down
+  // the rows adds few numbers one by one.
   const bool wide = maker.folds_each_tile();
-  const std::vector<std::int64_t> columns = wide ? std::vector<std::int64_t>{32, 64, 256, 512, 1024}
-                                                 : std::vector<std::int64_t>{16, 32, 64, 128};
+  const std::vector<std::int64_t> columns =
+      wide ? std::vector<std::int64_t>{32, 64, 128, 256, 512, 1024}
+           : std::vector<std::int64_t>{16, 32, 64, 128};
   const std::int64_t most = std::min<std::int64_t>(8192, largest_tile(maker.context.profile));
   for (const std::int64_t rows : {8, 16, 32, 64, 128}) {
     for (const std::int64_t cols : columns) {
       const bool contract = (rows == 64 && cols == 64) || (rows == 128 && cols == 32);
-      if (!contract && (rows * cols > most || rows * cols < 256)) continue;
+      const bool useful =
+          rows * cols <= most && rows * cols >= 256 && (!wide || (rows <= 32 && cols >= 64));
+      if (!contract && !useful) continue;
       for (const int warps : fitting_warps(rows * cols, maker.context.profile)) {
         const bool owed = contract && (warps == 0 || warps == 8);
         drafts.push_back(maker.loop(rows, cols, warps, owed));

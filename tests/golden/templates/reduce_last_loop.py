@@ -41,6 +41,7 @@ def mean_kernel_grp_golden(
         x = tl.load(row_ptr + cols, mask=mask, other=0.0).to(tl.float32)
         acc = acc + x
     total = tl.sum(acc, axis=1)
+
     total = tl.div_rn(total, tl.cast(n_cols, tl.float32))
     tl.store(out_ptr + rows, total, mask=rows < n_rows)
 

@@ -43,6 +43,7 @@ def sum_kernel_grp_golden(
             x = tl.load(row_ptr + cols, mask=mask, other=0.0).to(tl.float32)
             acc = acc + x
         total = tl.sum(acc, axis=1)
+
         tl.store(out_ptr + rows, total, mask=rows < n_rows)
 
 

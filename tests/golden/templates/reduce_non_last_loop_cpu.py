@@ -49,8 +49,8 @@ def sum_grp_golden(self, x, dim, keepdim):
     else:
         del shape[dim]
     out = x.new_empty(shape)
-    inner_tiles = (inner + 31) // 32
+    inner_tiles = (inner + 63) // 64
     sum_kernel_grp_golden[(outer * inner_tiles,)](
-        x, out, n, inner, inner_tiles, BLOCK_RED=16, BLOCK_INNER=32
+        x, out, n, inner, inner_tiles, BLOCK_RED=16, BLOCK_INNER=64
     )
     return out
