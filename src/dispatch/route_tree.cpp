@@ -28,7 +28,9 @@ struct Row {
   int guard = 0;  // position in Search::guards_
   TestIds left;   // tests still to be made
 
-  auto operator<=>(const Row&) const = default;
+  bool operator<(const Row& other) const {
+    return std::tie(guard, left) < std::tie(other.guard, other.left);
+  }
 };
 using Rows = std::vector<Row>;
 using Samples = std::vector<int>;
@@ -263,6 +265,7 @@ std::vector<int> Search::choices(const Rows& rows) const {
     }
   }
   std::vector<int> result;
+  result.reserve(shared_by.size());
   for (const auto& [test, count] : shared_by) result.push_back(test);
   std::stable_sort(result.begin(), result.end(), [&](int a, int b) {
     const auto key = [&](int id) {

@@ -103,8 +103,9 @@ std::vector<int> Divider::ranked(const Members& members) const {
     if (sum < 0) order.emplace_back(sum, c);
   }
   std::sort(order.begin(), order.end());
-  std::vector<int> result;
-  for (const auto& [sum, candidate] : order) result.push_back(candidate);
+  std::vector<int> result(order.size());
+  std::transform(order.begin(), order.end(), result.begin(),
+                 [](const auto& entry) { return entry.second; });
   return result;
 }
 

@@ -238,6 +238,7 @@ TEST(Base, SumsThatCancelAreJudgedByTheSizeOfTheOutput) {
   EXPECT_TRUE(judge_base(cancelling(1e-6, 1e-5)));
   EXPECT_FALSE(judge_base(cancelling(10, 20)));    // zeros, say
   EXPECT_FALSE(judge_base(cancelling(1e-6, 10)));  // one element is wrong
+  EXPECT_FALSE(judge_base(one_case([](auto& o) { o.dtype = "int64", o.violations = 1; })));
 }
 
 TEST(Base, EveryFailingCaseIsNamed) {
