@@ -16,7 +16,7 @@ struct InternalError : std::logic_error {
 
 }  // namespace ksplit
 
-#define KSPLIT_CHECK(condition, what)                                             \
-  do {                                                                            \
+#define KSPLIT_CHECK(condition, what)                                                         \
+  do {                                                                                        \
     if (!(condition)) ::ksplit::throw_internal_error(#condition, __FILE__, __LINE__, (what)); \
   } while (false)

@@ -36,7 +36,7 @@ struct Literal {
   const List* as_list() const { return std::get_if<List>(&value); }
 };
 
-/// Python source text of the constant: `None`, `True`, `-3`, `0.5`, `float("inf")`, `"mean"`, `[1, 2]`.
+/// Python source text of the constant: `None`, `True`, `-3`, `0.5`, `float("inf")`, `"a"`, `[1]`.
 std::string to_python(const Literal& literal);
 
 /// JSON in which a float that is not finite is the string "nan", "inf" or "-inf" inside

@@ -32,8 +32,8 @@ struct Symbol {
 /// A sum of products of symbols, with 64-bit factors: 3 + 64*pid.x*stride.
 ///
 /// Kept in one form, so that equal polynomials compare equal. Sums and products whose factors leave
-/// 64 bits, that have more than kMaxTerms terms, or products of more than kMaxDegree symbols, do not
-/// exist: the functions give nullopt.
+/// 64 bits, that have more than kMaxTerms terms, or products of more than kMaxDegree symbols, do
+/// not exist: the functions give nullopt.
 class Polynomial {
  public:
   static constexpr std::size_t kMaxTerms = 64;
