@@ -24,8 +24,9 @@ def show(title: str, rows: list[dict[str, float]]) -> None:
     base_torch = [r["torch"] / r["base"] for r in rows if r["torch"] > 0]
     if not rows:
         return
+    split_torch = geomean([ratio for ratio, _ in against_torch])
     print(
-        f"{title:<22} {len(rows):>3} cases  split {geomean([r for r, _ in against_torch]):.3f}x torch"
+        f"{title:<22} {len(rows):>3} cases  split {split_torch:.3f}x torch"
         f" (base {geomean(base_torch):.3f}x)  {geomean([r for r, _ in against_base]):.3f}x base"
         f"  worst {min(against_torch)[0]:.3f}x torch (case {min(against_torch)[1]})"
         f"  {min(against_base)[0]:.3f}x base (case {min(against_base)[1]})"

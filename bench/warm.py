@@ -7,6 +7,7 @@ output/split/split_kernel.py. Times are microseconds, medians of graph replays.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import json
 import sys
@@ -45,7 +46,7 @@ def main(work: Path, out: Path) -> None:
         moved = [x.cuda() if isinstance(x, torch.Tensor) else x for x in inputs]
         row = {"case": index}
         for name, model in arms.items():
-            row[name] = device_us(lambda model=model: model(*moved))
+            row[name] = device_us(functools.partial(model, *moved))
         rows.append(row)
     out.write_text(json.dumps({"command": "bench/warm.py", "us": rows}, indent=1) + "\n")
 

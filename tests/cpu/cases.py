@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cases that native code and Triton's interpreter must agree on.
 
-A case is a function without arguments that launches kernels and returns tensors. `python reference.py
-FILE` runs all of them under the interpreter and saves what they return; test_cases.py runs them
-natively and compares: bit for bit unless a case says otherwise.
+A case is a function without arguments that launches kernels and returns tensors.
+`python reference.py FILE` runs all of them under the interpreter and saves what they return;
+test_cases.py runs them natively and compares: bit for bit unless a case says otherwise.
 """
 
 from __future__ import annotations
@@ -39,8 +39,16 @@ def case(name: str, rtol: float = 0.0, atol: float = 0.0) -> Callable[[Callable]
     return add
 
 
-def _binary(name: str, kernel: object, inputs: Callable, dtype: torch.dtype, rows: int,
-            out: torch.dtype | None = None, rtol: float = 0.0, **constants: object) -> None:  # fmt: skip
+def _binary(
+    name: str,
+    kernel: object,
+    inputs: Callable,
+    dtype: torch.dtype,
+    rows: int,
+    out: torch.dtype | None = None,
+    rtol: float = 0.0,
+    **constants: object,
+) -> None:
     def run() -> list[torch.Tensor]:
         x, y = inputs(dtype, len(name))
         result = torch.zeros(rows, ops.LANES, dtype=out or dtype)
@@ -52,12 +60,15 @@ def _binary(name: str, kernel: object, inputs: Callable, dtype: torch.dtype, row
 
 for _name, _type in ops.INTEGERS.items():
     _bits = torch.iinfo(_type).bits
-    if _name != "uint8":  # the interpreter has no ~ and - for it; test_numbers.py compares with torch
+    if (
+        _name != "uint8"
+    ):  # the interpreter has no ~ and - for it; test_numbers.py compares with torch
         _binary(f"integer_arithmetic/{_name}", ops.integer_arithmetic, ops.integer_inputs, _type,
                 13)  # fmt: skip
     _binary(f"integer_division/{_name}", ops.integer_division, ops.integer_inputs, _type, 5)
     _binary(f"integer_shifts/{_name}", ops.integer_shifts, ops.integer_inputs, _type, 4, BITS=_bits)
     _binary(f"comparisons/{_name}", ops.comparisons, ops.integer_inputs, _type, 10, torch.int32)
+
 
 def _numbers(dtype: torch.dtype, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Without NaN: the interpreter gives it another meaning in minimum, maximum and clamp."""
@@ -94,7 +105,11 @@ def _cast(source: str, target: str) -> None:
         if from_type.is_floating_point:
             x, _ = ops.float_inputs(from_type, 5)
             if not _CAST_TO[target][1].is_floating_point:
-                x = x.nan_to_num(0.0, 100.0, 0.0).abs() if target == "uint8" else x.nan_to_num(0, 9, 9)
+                x = (
+                    x.nan_to_num(0.0, 100.0, 0.0).abs()
+                    if target == "uint8"
+                    else x.nan_to_num(0, 9, 9)
+                )
         else:
             x, _ = ops.integer_inputs(from_type, 5)
         kind, dtype = _CAST_TO[target]

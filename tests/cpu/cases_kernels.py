@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import torch
-import triton
-from cases import case
-
 import kernels_control as control
 import kernels_matrix as matrix
 import kernels_memory as memory
 import kernels_rows as rows
+import torch
+import triton
+from cases import case
 
 Tensors = list
 

@@ -29,7 +29,7 @@ def matmul(a, b, c, M, N, K, sam, sak, sbk, sbn, scm, scn,
 @triton.jit
 def matmul_grouped_order(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
                          GROUP: tl.constexpr):  # fmt: skip
-    """The tutorial's order of tiles, with rows wrapped instead of masked, and a fused activation."""
+    """The tutorial's order of tiles, rows wrapped instead of masked, and a fused activation."""
     pid = tl.program_id(0)
     pm, pn = tl.swizzle2d(pid // tl.cdiv(N, BN), pid % tl.cdiv(N, BN), tl.cdiv(M, BM),
                           tl.cdiv(N, BN), GROUP)  # fmt: skip
@@ -137,7 +137,9 @@ def grouped_gemm(a, b, c, sizes, N: tl.constexpr, K: tl.constexpr, BM: tl.conste
         tiles = tl.cdiv(rows, BM)
         while tile >= first_tile and tile < first_tile + tiles:
             m = (tile - first_tile) * BM + tl.arange(0, BM)
-            x = tl.load(a + (start + m[:, None]) * K + k[None, :], mask=m[:, None] < rows, other=0.0)
+            x = tl.load(
+                a + (start + m[:, None]) * K + k[None, :], mask=m[:, None] < rows, other=0.0
+            )
             y = tl.load(b + g * K * N + k[:, None] * N + n[None, :])
             at = c + (start + m[:, None]) * N + n[None, :]
             tl.store(at, tl.dot(x, y), mask=m[:, None] < rows)

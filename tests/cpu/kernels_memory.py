@@ -143,7 +143,9 @@ def nested_blocks(x, out, N: tl.constexpr):
     left, right = tl.split(b)
     tl.store(out + N + i, tl.reshape(tl.join(right, left), (N,)))
     tl.store(out + 2 * N + tl.arange(0, 2 * N), tl.cat(v, v + 1, can_reorder=True))
-    tl.store(out + 4 * N + i, tl.interleave(tl.reshape(left, (N // 2,)), tl.reshape(right, (N // 2,))))
+    tl.store(
+        out + 4 * N + i, tl.interleave(tl.reshape(left, (N // 2,)), tl.reshape(right, (N // 2,)))
+    )
     p = tl.permute(b, (2, 0, 1))
     tl.store(out + 5 * N + i, tl.reshape(p, (N,)))
     tl.store(out + 6 * N + i, tl.ravel(tl.broadcast_to(tl.expand_dims(v, 1), (N, 1))))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One kernel for each family of operations, run for each data type it takes.
 
-Every kernel stores many results, so that one compilation tests many operations: result k of a family
-goes to row k of the output.
+Every kernel stores many results, so that one compilation tests many operations: result k of a
+family goes to row k of the output.
 """
 
 from __future__ import annotations
@@ -176,7 +176,12 @@ def bit_views(x, out, N: tl.constexpr):
     lanes = tl.arange(0, N)
     a = tl.load(x + lanes)
     row(out, 0, a.to(tl.int32, bitcast=True), N)
-    row(out, 1, tl.umulhi(a.to(tl.uint32, bitcast=True), a.to(tl.uint32, bitcast=True)).to(tl.int32), N)
+    row(
+        out,
+        1,
+        tl.umulhi(a.to(tl.uint32, bitcast=True), a.to(tl.uint32, bitcast=True)).to(tl.int32),
+        N,
+    )
     row(out, 2, (a.to(tl.uint32, bitcast=True) >> 5).to(tl.int32), N)
     row(out, 3, (a.to(tl.uint32, bitcast=True) // 1000).to(tl.int32), N)
     row(out, 4, (a.to(tl.uint32, bitcast=True) % 1000).to(tl.int32), N)
@@ -193,7 +198,7 @@ def bit_views64(x, out, N: tl.constexpr):
 
 
 def integer_inputs(dtype: torch.dtype, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Random bits, with the smallest and largest values among them; -1 only where / can't overflow."""
+    """Random bits, smallest and largest values among them; -1 only where / can't overflow."""
     generator = torch.Generator().manual_seed(seed)
     info = torch.iinfo(dtype)
     spread = [

@@ -43,7 +43,7 @@ def test_examples(gpu: WorkerProcess, name: str) -> None:
         (output,) = case["outputs"]
         assert output["golden"] == "float64"
         assert output["rmse"] <= RULES[output["dtype"]]["t"] * output["golden_rms"]
-        # Running sums cross zero, where a relative rule against another order of summing says little.
+        # Running sums cross zero, where a relative rule on another order of sums says little.
         assert output["violations"] == 0 or name == "cumsum"
     launch = gpu.ask("trace", file=base, case=2)["launches"][0]
     assert launch["num_warps"] == 4 and launch["arguments"][0]["input"] == 0

@@ -4,7 +4,7 @@
     import ksplit.cpu          # from here on, Triton's active driver is the CPU
     kernel[grid](x, y, n)      # with torch tensors on the CPU
 
-Importing activates the backend; `deactivate()` gives Triton back to the driver it would choose itself.
+Importing activates the backend; `deactivate()` gives Triton back to the driver of its own choice.
 Nothing of a GPU is touched. `Unavailable` is raised where torch, a supported Triton, the native
 library or a C++ compiler is missing; `Unsupported` by a kernel that uses what is not covered, with
 the operation and its line; `KernelFault` by a launch that fails an assertion, or, with

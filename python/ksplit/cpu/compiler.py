@@ -72,14 +72,20 @@ class CPUBackend(BaseBackend):
     def supports_target(target: GPUTarget) -> bool:
         return target.backend == TARGET
 
-    @functools.lru_cache(maxsize=None)
+    @functools.cache  # noqa: B019  Triton keeps one instance for the whole process
     def hash(self) -> str:
         parts = [library.identity(), toolchain.identity()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def parse_options(self, options: dict[str, Any]) -> CPUOptions:
-        known = {field.name for field in fields(CPUOptions)} - {"extern_libs", "arch", "check_access"}
-        given = {name: options[name] for name in known & options.keys() if options[name] is not None}
+        known = {field.name for field in fields(CPUOptions)} - {
+            "extern_libs",
+            "arch",
+            "check_access",
+        }
+        given = {
+            name: options[name] for name in known & options.keys() if options[name] is not None
+        }
         given["check_access"] = os.environ.get("KSPLIT_CPU_CHECK", "0") not in ("", "0")
         return CPUOptions(**given)
 

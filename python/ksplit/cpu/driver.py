@@ -143,7 +143,9 @@ class CPUDriver(DriverBase):
     def get_benchmarker(self) -> Callable[..., Any]:
         from triton.testing import do_bench
 
-        def benchmark(call: Callable[[], Any], *, quantiles: Sequence[float], **options: Any) -> Any:
+        def benchmark(
+            call: Callable[[], Any], *, quantiles: Sequence[float], **options: Any
+        ) -> Any:
             return do_bench(call, quantiles=quantiles, **options)
 
         return benchmark

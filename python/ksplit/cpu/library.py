@@ -17,7 +17,9 @@ _FILE = "libksplit_cpu.so"
 
 def _places() -> list[Path]:
     package = Path(__file__).resolve().parent.parent
-    places = [Path(place) for place in os.environ.get("KSPLIT_LIBRARY_PATH", "").split(":") if place]
+    places = [
+        Path(place) for place in os.environ.get("KSPLIT_LIBRARY_PATH", "").split(":") if place
+    ]
     places.append(package / "lib")
     tree = package.parent.parent / "build"
     places += [tree / preset / "src" / "cpu" for preset in ("release", "dev", "asan")]

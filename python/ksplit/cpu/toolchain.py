@@ -24,7 +24,7 @@ _FLAGS = [
 ]  # fmt: skip
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def compiler() -> tuple[str, ...]:
     """The compiler's command: $CXX, else the first of g++, c++ and clang++ on the path."""
     chosen = os.environ.get("CXX")
@@ -48,7 +48,7 @@ def _cpu_features() -> str:
     return next((line for line in lines if line.startswith(("flags", "Features"))), "")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def identity() -> str:
     """The compiler's version, its options and the machine's instruction set."""
     command = [*compiler(), "--version"]
@@ -56,7 +56,7 @@ def identity() -> str:
     return "\n".join([*compiler(), version, *_machine_flags(), _cpu_features()])
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _machine_flags() -> tuple[str, ...]:
     # Vectors as wide as the machine has: the loops are long and do little else.
     wide = "avx512f" in _cpu_features()

@@ -7,8 +7,8 @@
                                 ttir_reprint, or "ttir_reprint --generic"
 
 Each kernel gives two files: NAME.ttir as the frontend emits it, NAME.opt.ttir after the passes that
-end Triton's `ttir` stage. words.ttir is written by hand and printed by Triton 3.6: each word of each
-enumeration once.
+end Triton's `ttir` stage. words.ttir is written by hand and printed by Triton 3.6: each word of
+each enumeration once.
 """
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ import tempfile
 from pathlib import Path
 
 import triton
+from kernels import DEBUG, KERNELS
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, make_backend
-
-from kernels import DEBUG, KERNELS
 
 HERE = Path(__file__).resolve().parent
 CAPABILITY = 90
