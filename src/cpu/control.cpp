@@ -19,8 +19,10 @@ struct FunctionWriter::Carried {
   enum class Kind { scalar, offset, buffer };
   Kind kind = Kind::scalar;
   Type type;
+  const Value* argument = nullptr;  // of the loop's body
   std::string name;  // the variable: a scalar, an element offset, or a pointer to the elements
-  std::string next;  // scalar and offset: the expression it takes; buffer: the other buffer
+  std::string next;  // scalar and offset: the expression it takes; buffer: the other buffer, or
+                     // the same where it can be written in place
 };
 
 namespace {
@@ -146,6 +148,7 @@ Status FunctionWriter::for_loop(const Operation& op, Schedule& schedule) {
     const Value& init = op.operand(i + 3);
     Carried& item = carried[i];
     item.type = init.type;
+    item.argument = body.arguments[i + 1];
     if (!init.type.is_tensor()) continue;
     item.kind = affine[i] ? Carried::Kind::offset : Carried::Kind::buffer;
     if (affine[i]) {
@@ -199,6 +202,7 @@ Status FunctionWriter::for_loop(const Operation& op, Schedule& schedule) {
     for (std::size_t i = 0; i < count; ++i) {
       KSPLIT_TRY_STATUS(carry(yield.operand(i), carried[i], inner));
     }
+    inner.conclude();
     KSPLIT_TRY_STATUS(inner.flush());
     for (std::size_t i = 0; i < count; ++i) {
       if (carried[i].kind == Carried::Kind::scalar) {
@@ -238,11 +242,8 @@ Status FunctionWriter::carry(const Value& from, Carried& to, Schedule& schedule)
   }
   const std::string* buffer = context_.buffer(from);
   if (buffer != nullptr && *buffer == to.next) return {};
-  if (context_.prefers(from, to.next)) {
-    schedule.keep(from);
-  } else {
-    schedule.keep_in(from, to.next);
-  }
+  if (context_.prefers(from, to.next) && schedule.is_kept(from)) return {};
+  to.next = schedule.keep_next(from, *to.argument, to.name, to.next);
   return {};
 }
 
@@ -251,9 +252,10 @@ void FunctionWriter::advance(std::vector<Carried>& carried) {
   Text& out = *context_.out;
   std::vector<std::pair<std::string, std::string>> assignments;
   for (const Carried& item : carried) {
+    if (item.name == item.next) continue;
     if (item.kind == Carried::Kind::buffer) {
       out.line(fmt::format("exchange({}, {});", item.name, item.next));
-    } else if (item.name != item.next) {
+    } else {
       assignments.emplace_back(item.name, item.next);
     }
   }
@@ -290,6 +292,7 @@ Status FunctionWriter::give(std::span<Value* const> values, const std::vector<st
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i]->type.is_tensor()) schedule.keep_in(*values[i], places[i]);
   }
+  schedule.conclude();
   KSPLIT_TRY_STATUS(schedule.flush());
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i]->type.is_tensor()) {
@@ -327,6 +330,7 @@ Status FunctionWriter::while_loop(const Operation& op, Schedule& schedule) {
     const Value& init = op.operand(i);
     KSPLIT_TRY_STATUS(schedule.need_scalar(init));
     carried[i].type = init.type;
+    carried[i].argument = before.arguments[i];
     if (!init.type.is_tensor()) continue;
     carried[i].kind = Carried::Kind::buffer;
     carried[i].name = context_.allocate(init.type, before.arguments[i]->name);
@@ -379,6 +383,7 @@ Status FunctionWriter::while_loop(const Operation& op, Schedule& schedule) {
     for (std::size_t i = 0; i < carried.size(); ++i) {
       KSPLIT_TRY_STATUS(carry(yield.operand(i), carried[i], inner));
     }
+    inner.conclude();
     KSPLIT_TRY_STATUS(inner.flush());
     for (std::size_t i = 0; i < carried.size(); ++i) {
       if (carried[i].kind == Carried::Kind::scalar) {

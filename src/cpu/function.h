@@ -83,7 +83,7 @@ class FunctionWriter {
   std::int64_t callee_frame_ = 0;
   std::string frame_constant_;
   std::vector<const ttir::Value*> across_;  // scalars that several blocks may use
-  std::vector<std::string> result_names_;          // of the function
+  std::vector<std::string> result_names_;   // of the function
 };
 
 }  // namespace ksplit::cpu

@@ -91,6 +91,10 @@ std::string NestWriter::bound(const Uniform& limit, int loop) {
   return name;
 }
 
+namespace {
+const std::string kNone;
+}
+
 /// The mask as one expression; "true" where nothing is left to test within the loops' bounds.
 Result<NestWriter::Slot> NestWriter::condition(const Mask& mask) {
   std::map<int, std::vector<std::string>> by_depth;
@@ -106,11 +110,23 @@ Result<NestWriter::Slot> NestWriter::condition(const Mask& mask) {
     if (slot.text != "true") by_depth[slot.depth].push_back(slot.text);
   }
   Slot all{"true", 0};
-  for (const auto& [depth, parts] : by_depth) {
-    // What outer loops decide is decided there, once.
+  for (auto& [depth, parts] : by_depth) {
+    // What outer loops decide is decided there, once; best as another bound of the inner loop.
+    const bool last = depth == by_depth.rbegin()->first;
+    const std::string& upper = depth > 0 ? mask.upper[static_cast<std::size_t>(depth) - 1] : kNone;
+    if (all.text != "true" && last && !upper.empty()) {
+      const std::string test = fmt::format("(i{} < {})", depth - 1, upper);
+      const auto at = std::find(parts.begin(), parts.end(), test);
+      if (at != parts.end()) {
+        *at = fmt::format("(i{} < {})", depth - 1,
+                          temporary(Type::integer(32), upper,
+                                    fmt::format("{} ? {} : 0", all.text, upper), all.depth)
+                              .text);
+        all.text = "true";
+      }
+    }
     std::string text = all.text == "true" ? "" : all.text;
     for (const std::string& part : parts) text += (text.empty() ? "" : " & ") + part;
-    const bool last = depth == by_depth.rbegin()->first;
     if (last && text.find(" & ") == text.npos) {
       all = {text, depth};
     } else {

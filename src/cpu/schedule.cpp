@@ -300,6 +300,39 @@ void Schedule::finish_loads() {
   }
 }
 
+/// Whether computing the value reads the argument in that very nest. What else the nest computes
+/// from the argument then finds it read already, before it is overwritten.
+bool Schedule::reads_in(int nest, const Value& value, const Value& argument) const {
+  if (&value == &argument) return true;
+  const Place* place = place_of(value);
+  if (place == nullptr || place->finished_only || place->nest != nest) return false;
+  const std::vector<Input> needed = inputs(*value.definition);
+  return std::any_of(needed.begin(), needed.end(), [&](const Input& input) {
+    return !input.whole && reads_in(nest, *input.value, argument);
+  });
+}
+
+bool Schedule::is_read_after(const Value& argument, int nest) const {
+  return std::any_of(argument.users.begin(), argument.users.end(), [&](const Operation* user) {
+    if (user->block != &block_ || !is_elementwise(*user)) return true;
+    return std::any_of(user->results.begin(), user->results.end(), [&](const Value* result) {
+      const Place* place = place_of(*result);
+      return place != nullptr ? place->nest > nest : is_live(*result);
+    });
+  });
+}
+
+std::string Schedule::keep_next(const Value& value, const Value& argument,
+                                const std::string& present, const std::string& other) {
+  const int nest = place_keep(value, other);
+  std::string& target = open_[static_cast<std::size_t>(nest)].roots.back().targets[0];
+  if (!value.is_block_argument() && !targets_.contains(&value) && reads_in(nest, value, argument) &&
+      !is_read_after(argument, nest)) {
+    target = present;
+  }
+  return target;
+}
+
 void Schedule::pin_addends(const Value& value) {
   const Affine* form = context_.affine.of(value);
   if (form == nullptr) return;

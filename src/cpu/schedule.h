@@ -54,6 +54,18 @@ class Schedule {
   void keep(const ttir::Value& value);
   void keep_in(const ttir::Value& value, const std::string& target) { place_keep(value, target); }
 
+  /// Whether the value is being written to a buffer of its own.
+  bool is_kept(const ttir::Value& value) const { return targets_.contains(&value); }
+
+  /// Has a value computed for a loop's next iteration written to `other`, or over `argument`, to
+  /// `present`, where nothing reads the argument afterwards or at another lane in the same nest.
+  /// Gives the buffer chosen.
+  std::string keep_next(const ttir::Value& value, const ttir::Value& argument,
+                        const std::string& present, const std::string& other);
+
+  /// Says that all that the block's last operation needs has been asked for.
+  void conclude() { here_ = static_cast<int>(block_.operations.size()); }
+
   /// Keeps what the value's affine form is computed from, until the block ends: the form may be
   /// used where the value itself is not.
   void pin_addends(const ttir::Value& value);
@@ -101,6 +113,8 @@ class Schedule {
   int choose(int first, const std::vector<std::int64_t>& shape, const ttir::Operation* store);
   int add_root(Root root, const std::vector<Input>& needed, const std::vector<std::int64_t>& shape,
                int first);
+  bool reads_in(int nest, const ttir::Value& value, const ttir::Value& argument) const;
+  bool is_read_after(const ttir::Value& argument, int nest) const;
   int place_keep(const ttir::Value& value, const std::string& target);
   std::vector<const ttir::Operation*> loads_beside(const ttir::Operation& store) const;
 

@@ -128,7 +128,7 @@ def _poly(x, a, b):
 
 @triton.jit(noinline=True)
 def _shared(x, k):
-    return tl.exp(x) * k + tl.sum(x, 0)
+    return tl.exp(x) * k + x
 
 
 @triton.jit
@@ -143,8 +143,8 @@ def helpers(x, out, B: tl.constexpr):
 def calls(x, out, B: tl.constexpr):
     i = tl.arange(0, B)
     v = tl.load(x + i)
-    w = _shared(v, 2.0)
-    tl.store(out + i, w + _shared(v + w, 3.0))
+    w = _shared(tl.max(v, 0), 2.0)
+    tl.store(out + i, v + w + _shared(tl.sum(v, 0) - w, 3.0))
 
 
 @triton.jit
