@@ -30,13 +30,6 @@ Result<std::vector<Candidate>> configure(const GeneratorContext& context) {
   const Choices choices = choices_of(module, graph, std::move(uses));
 
   const std::set<int> launching = copied_units(graph, choices, Variant{});
-  if (launching.count(graph.forward) == 0) {
-    const HostUnit& forward = graph.units[static_cast<std::size_t>(graph.forward)];
-    return fail(ErrorCode::unsupported,
-                fmt::format("{}:{}: forward launches `{}` in a way that its source does not show",
-                            module.path, forward.node->line,
-                            choices.uses.front().launches.front()->kernel));
-  }
   KSPLIT_TRY_STATUS(check_all_copyable(module, graph, launching));
 
   std::vector<Candidate> candidates;

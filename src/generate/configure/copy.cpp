@@ -295,12 +295,12 @@ std::set<int> copied_units(const HostGraph& graph, const Choices& choices, const
 
 std::string copy_text(const PythonModule& module, const HostGraph& graph, const Choices& choices,
                       const Variant& variant, const CopyNames& names) {
-  std::map<std::size_t, std::string> texts;  // by place in the file
+  std::vector<std::pair<std::size_t, std::string>> texts;  // with their place in the file
   for (std::size_t use = 0; use < choices.uses.size(); ++use) {
     const int index = choices.uses[use].kernel;
     const KernelDefinition& kernel = graph.kernels[static_cast<std::size_t>(index)];
-    texts[kernel.node->range.begin] =
-        kernel_text(module, kernel, variant.kernels[use], names.kernels.at(index));
+    texts.emplace_back(kernel.node->range.begin,
+                       kernel_text(module, kernel, variant.kernels[use], names.kernels.at(index)));
   }
   const std::set<int> copied = copied_units(graph, choices, variant);
   const UnitCopy copy(module, graph, choices, variant, names, copied);
@@ -310,9 +310,11 @@ std::string copy_text(const PythonModule& module, const HostGraph& graph, const 
     if (index == graph.forward) {
       forward = copy.text(index);
     } else {
-      texts[unit.node->range.begin] += copy.text(index);
+      texts.emplace_back(unit.node->range.begin, copy.text(index));
     }
   }
+  std::stable_sort(texts.begin(), texts.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string text;
   for (const auto& [tile, size] : variant.tiles) {
     const std::string& constant = choices.tiles[tile].constant;

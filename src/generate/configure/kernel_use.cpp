@@ -84,11 +84,17 @@ Result<std::vector<KernelUse>> kernel_uses(const HostGraph& graph,
                                            const GeneratorContext& context) {
   std::vector<KernelUse> uses;
   std::set<std::string> foreign;
+  std::set<std::string> hidden;
   for (const LaunchTrace* trace : context.traces) {
     for (const Launch& launch : trace->launches) {
       const int kernel = graph.kernel_named(launch.kernel);
       if (kernel < 0) {
         foreign.insert(launch.kernel);
+        continue;
+      }
+      if (std::none_of(graph.references.begin(), graph.references.end(),
+                       [&](const HostReference& one) { return one.kernel == kernel; })) {
+        hidden.insert(launch.kernel);
         continue;
       }
       auto use = std::find_if(uses.begin(), uses.end(),
@@ -98,14 +104,21 @@ Result<std::vector<KernelUse>> kernel_uses(const HostGraph& graph,
     }
   }
   if (!uses.empty()) return uses;
-  if (foreign.empty()) {
-    return fail(ErrorCode::unsupported, fmt::format("{}: launches no kernel on the cases of {}",
-                                                    context.base.path, context.group.group_id));
+  const std::string& path = context.base.path;
+  if (!hidden.empty()) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("{}: forward launches {} in a way that its source does not show", path,
+                            fmt::join(hidden, ", ")),
+                "launch kernels by their names");
   }
-  return fail(ErrorCode::unsupported,
-              fmt::format("{}: does not define the kernel it launches ({})", context.base.path,
-                          fmt::join(foreign, ", ")),
-              "put the kernel into the file as a top-level @triton.jit function");
+  if (!foreign.empty()) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("{}: does not define the kernel it launches ({})", path,
+                            fmt::join(foreign, ", ")),
+                "put the kernel into the file as a top-level @triton.jit function");
+  }
+  return fail(ErrorCode::unsupported, fmt::format("{}: launches no kernel on the cases of {}", path,
+                                                  context.group.group_id));
 }
 
 std::optional<Literal> constant_argument(const KernelUse& use, const std::string& name) {

@@ -18,8 +18,9 @@ struct KernelUse {
   std::vector<const Launch*> launches;
 };
 
-/// In order of first launch. Errors: unsupported if the group launches nothing, or nothing that
-/// the base file defines.
+/// In order of first launch, those that host code reaches by name. Errors: unsupported if there is
+/// none, saying whether the group launches nothing, kernels of other files, or kernels that the
+/// source does not show.
 Result<std::vector<KernelUse>> kernel_uses(const HostGraph& graph, const GeneratorContext& context);
 
 /// The value an argument has in every launch; none if it varies or is a tensor.

@@ -94,7 +94,18 @@ class Resolver {
     if (bound_names(function).count(name) != 0) return resolve_local(name, function, source);
     const auto constant = constants_.find(name);
     source.constant = name;
-    return constant != constants_.end() && constant->second == Literal(source.value);
+    return constant != constants_.end() && constant->second == Literal(source.value) &&
+           !read_by_kernels(name);
+  }
+
+  // A kernel that reads a module-level name itself sees the original's value.
+  bool read_by_kernels(const std::string& constant) const {
+    bool read = false;
+    for (const KernelDefinition& kernel : graph_.kernels) {
+      for_each_free_name(*kernel.node,
+                         [&](const PythonNode& name) { read |= is_name(name, constant); });
+    }
+    return read;
   }
 
   bool resolve_attribute(const PythonNode& expression, int from, TileSource& source) const {

@@ -202,6 +202,37 @@ TEST(Configure, RefusesAKernelOfAnotherFile) {
             "base_kernel.py: does not define the kernel it launches (imported_kernel)");
 }
 
+TEST(Configure, RefusesAKernelThatForwardReachesInHiddenWays) {
+  Launch launch = small_launch();
+  launch.kernel = "other";
+  const Sample sample = test::small_sample(
+      std::string(kImports) + "@triton.jit\ndef other(x, n, B: tl.constexpr):\n    pass\n\n\n" +
+          kKernel +
+          "    def forward(self, x):\n        globals()[\"other\"][(1,)](x, 100, 64)\n"
+          "        if x is None:\n            k[(1,)](x, 1, 64)\n",
+      {launch});
+  const auto candidates = configure(sample.context());
+  ASSERT_FALSE(candidates);
+  EXPECT_EQ(candidates.error().message,
+            "base_kernel.py: forward launches other in a way that its source does not show");
+}
+
+TEST(Configure, TabsAndCarriageReturnsStay) {
+  const Sample sample = test::small_sample(
+      "import torch\r\nimport triton\r\nimport triton.language as tl\r\n\r\n"
+      "@triton.jit\r\ndef k(x, n, B: tl.constexpr):\r\n\tpass\r\n\r\n"
+      "class ModelNew(torch.nn.Module):\r\n\tdef forward(self, x):\r\n"
+      "\t\tif x is not None:\r\n\t\t\tk[(1,)](x, 100, B=64)\r\n",
+      {small_launch()});
+  const std::vector<Candidate> candidates = configured(sample);
+  EXPECT_TRUE(holds_text(candidates.front(),
+                         "def op_grp_small(self, x):\r\n\tif x is not None:\r\n"
+                         "\t\top_kernel_grp_small[(1,)](x, 100, B=64)\r\n"));
+  const auto text = emit_candidate_file(sample.base, sample.task, candidates.back(), {});
+  ASSERT_TRUE(text.has_value());
+  EXPECT_EQ(test::compile_error(*text), "");
+}
+
 TEST(Configure, ARegisteredOperatorIsNotCopied) {
   const Sample sample = test::small_sample(
       std::string(kImports) +

@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kHead =
     "import torch\nimport triton\nimport triton.language as tl\n\nSIZE = 64\nMOVING = 64\n"
-    "MOVING = 32\n\n\n@triton.jit\ndef k(x, n, B: tl.constexpr = 64):\n    pass\n\n\n";
+    "MOVING = 32\nSHARED = 64\n\n\n@triton.jit\ndef other(x):\n    tl.store(x, "
+    "SHARED)\n\n\n@triton.jit\ndef k(x, n, B: tl.constexpr = 64):\n    pass\n\n\n";
 
 // Where the tile size of 64 comes from, in the words of TileSource.
 std::string source(const std::string& host) {
@@ -54,16 +55,17 @@ TEST_P(InForward, SourceOfATile) {
 INSTANTIATE_TEST_SUITE_P(
     Tiles, InForward,
     testing::Values(
-        Row{"keyword", "        k[(1,)](x, 100, B=64)\n", "line 17 "},
-        Row{"position", "        k[(1,)](x, 100, 64)\n", "line 17 "},
+        Row{"keyword", "        k[(1,)](x, 100, B=64)\n", "line 23 "},
+        Row{"position", "        k[(1,)](x, 100, 64)\n", "line 23 "},
         Row{"keyword_and_grid", "        k[(100 // 64,)](x, 100, B=64)\n", "none"},
-        Row{"local", "        B = 64\n        k[(100 // B,)](x, 100, B=B)\n", "line 17 "},
+        Row{"local", "        B = 64\n        k[(100 // B,)](x, 100, B=B)\n", "line 23 "},
         Row{"local_assigned_twice",
             "        B = 64\n        B = 64\n        k[(1,)](x, 100, B=B)\n", "none"},
         Row{"computed", "        B = triton.next_power_of_2(60)\n        k[(1,)](x, 100, B=B)\n",
             "none"},
         Row{"conditional", "        B = 64 if x else 32\n        k[(1,)](x, 100, B=B)\n", "none"},
         Row{"module_constant", "        k[(1,)](x, 100, B=SIZE)\n", "constant SIZE"},
+        Row{"module_constant_of_a_kernel", "        k[(1,)](x, 100, B=SHARED)\n", "none"},
         Row{"module_variable", "        k[(1,)](x, 100, B=MOVING)\n", "none"},
         Row{"default_of_the_kernel", "        k[(1,)](x, 100)\n", "added"},
         Row{"hidden_in_keywords", "        k[(1,)](x, 100, **options)\n", "none"},
@@ -78,11 +80,11 @@ TEST(Tiles, ThroughParametersOfHelpers) {
   EXPECT_EQ(source("def run(x, block=64):\n    k[(100 // block,)](x, 100, B=block)\n\n\n"
                    "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n"
                    "        run(x)\n        run(x)\n"),
-            "line 15 ");
+            "line 21 ");
   EXPECT_EQ(source("def run(x, block):\n    k[(100 // block,)](x, 100, B=block)\n\n\n"
                    "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n"
                    "        run(x, block=64)\n"),
-            "line 21 ");
+            "line 27 ");
   EXPECT_EQ(source("def run(x, block):\n    k[(100 // block,)](x, 100, B=block)\n\n\n"
                    "class ModelNew(torch.nn.Module):\n    def forward(self, x):\n"
                    "        run(x, 64)\n        run(x, 32)\n"),
