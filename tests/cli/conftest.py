@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-BASE = '''
+BASE = """
 import torch
 import triton
 import triton.language as tl
@@ -36,9 +36,9 @@ class ModelNew(nn.Module):
         n = x.numel()
         double_kernel[(triton.cdiv(n, 64),)](x, out, n, BLOCK=64)
         return out
-'''
+"""
 
-TASK = '''
+TASK = """
 import torch
 from torch import nn
 
@@ -54,7 +54,7 @@ def get_init_inputs():
 
 def get_input_groups():
     return [[torch.randn(n)] for n in (40, 96, 300)]
-'''
+"""
 
 
 @dataclass

@@ -32,12 +32,11 @@ def test_help_and_version(ksplit, words):
     assert done.status == 0 and "ksplit" in done.out and done.err == ""
 
 
-def test_missing_files_are_named(ksplit, work):
-    done = ksplit("split", work(base=None))
+@pytest.mark.parametrize("part, file", [("base", "base_kernel.py"), ("task", "task_desc.py")])
+def test_missing_files_are_named(ksplit, work, part, file):
+    done = ksplit("split", work(**{part: None}))
     assert done.status == 2
-    assert "base_kernel.py" in done.err and "--base FILE" in done.err
-    done = ksplit("split", work(task=None))
-    assert done.status == 2 and "task_desc.py" in done.err
+    assert file in done.err and f"--{part} FILE" in done.err
 
 
 def test_errors_as_json(ksplit, work):
@@ -105,8 +104,10 @@ def test_base_with_a_syntax_error(ksplit, work):
 
 
 def test_base_without_a_kernel(ksplit, work):
-    base = "import torch\nfrom torch import nn\n\n\nclass ModelNew(nn.Module):\n" \
-           "    def forward(self, x):\n        return x + x\n"
+    base = (
+        "import torch\nfrom torch import nn\n\n\nclass ModelNew(nn.Module):\n"
+        "    def forward(self, x):\n        return x + x\n"
+    )
     done = ksplit("split", work(base=base), "--trigger", "always")
     assert done.status == 2
     assert "no Triton kernel" in done.err and "@triton.jit" in done.err
