@@ -7,6 +7,10 @@
 #
 # KSPLIT_PYTHON=PATH keeps the torch and Triton of an interpreter of yours.
 
+# What one clone compiled serves the next, wherever it lies.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
 jobs := $(shell nproc)
 python := $(CURDIR)/.venv/bin/python
 ruff := .venv/bin/ruff
