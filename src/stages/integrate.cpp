@@ -56,6 +56,7 @@ void demote(PartResult& part, std::string reason) {
 /// The file for the parts that have a winner. Parts that cannot be routed are demoted.
 Result<std::string> assemble(const Session& session, SearchResult& found) {
   std::vector<const Case*> all;
+  all.reserve(session.task.cases.size());
   for (const Case& sample : session.task.cases) all.push_back(&sample);
   while (true) {
     std::vector<PartResult*> adopted;
@@ -78,6 +79,7 @@ Result<std::string> assemble(const Session& session, SearchResult& found) {
       continue;
     }
     std::vector<Candidate> candidates;
+    candidates.reserve(adopted.size());
     for (const PartResult* part : adopted) candidates.push_back(part->winner->candidate);
     return emit_file(session.base, session.task, candidates,
                      route_body(*branches, session.task, base_call(session.task)),

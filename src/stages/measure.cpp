@@ -90,8 +90,8 @@ Result<BenchSamples> bench_surviving(Session& session, const std::vector<Arm>& a
       pair.push_back(schedule[i] == 0 ? 0 : 1);
       positions.push_back(i);
     }
-    const auto own = session.worker.bench({arms[0], arms[static_cast<std::size_t>(arm)]},
-                                          case_index, pair, launches, regime);
+    auto own = session.worker.bench({arms[0], arms[static_cast<std::size_t>(arm)]}, case_index,
+                                    pair, launches, regime);
     if (!own && is_final(own.error())) return own;
     if (!own) continue;
     for (std::size_t i = 0; i < positions.size(); ++i) {

@@ -46,6 +46,7 @@ struct GroupWork {
 
 std::vector<const Case*> cases_of(const Session& session, const std::vector<int>& indices) {
   std::vector<const Case*> cases;
+  cases.reserve(indices.size());
   for (const int index : indices) cases.push_back(&session.case_of(index));
   return cases;
 }
@@ -130,6 +131,7 @@ std::vector<Arm> arms_of(const Session& session, const std::vector<Tried*>& trie
 Result<Screening> screen(Session& session, const GroupWork& work, const std::vector<Tried*>& in,
                          const Baseline& baseline, Observer& observer, int& steps, int total) {
   Screening screening{work.cases, {}, {}};
+  screening.candidates.reserve(in.size());
   for (const Tried* tried : in) screening.candidates.push_back(tried->candidate.id);
   const std::vector<Arm> arms = arms_of(session, in);
   const int count = static_cast<int>(arms.size());
@@ -185,6 +187,7 @@ Result<Adoption> confirm(Session& session, const Tried& tried, const std::vector
                          const AdoptionPolicy& policy, const Baseline& baseline) {
   const Effort effort = effort_of(session);
   std::vector<ConfirmedCase> cases;
+  cases.reserve(indices.size());
   for (const int index : indices) cases.push_back({index, {}, {}, 0});
   Adoption adoption;
   int taken = 0;
@@ -271,6 +274,7 @@ std::vector<RefusalCount> count_refusals(const std::vector<GroupWork>& groups) {
     }
   }
   std::vector<RefusalCount> refusals;
+  refusals.reserve(counts.size());
   for (const auto& [reason, count] : counts) refusals.push_back({reason, count});
   return refusals;
 }
