@@ -2,7 +2,7 @@
 #
 #   make demo    set up, build, split examples/sum on the CPU, print the summary
 #   make test    set up, then every check and test
-#   make lint    formatting and static checks alone
+#   make lint    formatting and static checks (clang-tidy takes as long as the tests)
 #   make format  put all sources into the project's format
 #
 # KSPLIT_PYTHON=PATH keeps the torch and Triton of an interpreter of yours.
@@ -27,7 +27,7 @@ demo: setup
 	build/release/ksplit split examples/sum --device cpu --trigger always --python $(python)
 
 # What fails soonest comes first; the runners' own summaries come last.
-test: style build-dev tidy build-asan
+test: style build-dev build-asan
 	ctest --preset asan --parallel $(jobs)
 	ctest --preset dev --parallel $(jobs)
 	for suite in $(pytest_suites); do $(python) -m pytest $$suite || exit 1; done
