@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the interpreter does not compute as Triton means it, against torch: bf16, 8-bit floats, NaN."""
+
+from __future__ import annotations
+
+import op_kernels as ops
+import pytest
+import torch
+import triton
+import triton.language as tl
+from kernels_memory import atomic_sums
+from kernels_rows import sum_columns
+from triton.language.extra import libdevice
+
+
+@triton.jit
+def to_and_from(x, narrow, wide, N: tl.constexpr):
+    c = tl.arange(0, N)
+    tl.store(narrow + c, tl.load(x + c).to(narrow.dtype.element_ty))
+    tl.store(wide + c, tl.load(narrow + c).to(wide.dtype.element_ty))
+
+
+@triton.jit
+def libdevice_functions(x, y, out, N: tl.constexpr):
+    c = tl.arange(0, N)
+    a, b = tl.load(x + c), tl.load(y + c)
+    ops.row(out, 0, libdevice.tanh(a), N)
+    ops.row(out, 1, libdevice.log1p(tl.abs(a)), N)
+    ops.row(out, 2, libdevice.expm1(a), N)
+    ops.row(out, 3, libdevice.pow(tl.abs(a), b), N)
+    ops.row(out, 4, libdevice.atan2(a, b), N)
+    ops.row(out, 5, libdevice.rint(a), N)
+    ops.row(out, 6, libdevice.round(a), N)
+    ops.row(out, 7, libdevice.erfc(a), N)
+    ops.row(out, 8, libdevice.hypot(a, b), N)
+    ops.row(out, 9, libdevice.isnan(a).to(a.dtype), N)
+    ops.row(out, 10, libdevice.fmod(a, b), N)
+    ops.row(out, 11, libdevice.sinh(a), N)
+
+
+@triton.jit
+def dot_narrow(a, b, c, M: tl.constexpr):
+    m = tl.arange(0, M)
+    at = m[:, None] * M + m[None, :]
+    tl.store(c + at, tl.dot(tl.load(a + at), tl.load(b + at)))
+
+
+def test_bfloat16_arithmetic_rounds_each_result() -> None:
+    x, y = ops.float_inputs(torch.bfloat16, 3)
+    out = torch.zeros(12, ops.LANES, dtype=torch.bfloat16)
+    ops.float_arithmetic[(1,)](x, y, out, N=ops.LANES)
+    expected = [x + y, x - y, x * y, (x.float() / y.float()).bfloat16(), -x, torch.fmin(x, y),
+                torch.fmax(x, y), torch.where(x > y, x, y), x.abs(), x * 3 + 7,
+                torch.minimum(x, y), torch.maximum(x, y)]  # fmt: skip
+    torch.testing.assert_close(out, torch.stack(expected), rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_nan_in_minimum_and_maximum(dtype: torch.dtype) -> None:
+    x, y = ops.float_inputs(dtype, 3)
+    out = torch.zeros(12, ops.LANES, dtype=dtype)
+    ops.float_arithmetic[(1,)](x, y, out, N=ops.LANES)
+    for row, function in ((5, torch.fmin), (6, torch.fmax), (10, torch.minimum), (11, torch.maximum)):
+        torch.testing.assert_close(out[row], function(x, y), rtol=0, atol=0, equal_nan=True)
+
+
+def test_uint8_arithmetic() -> None:
+    x, y = ops.integer_inputs(torch.uint8, 3)
+    out = torch.zeros(13, ops.LANES, dtype=torch.uint8)
+    ops.integer_arithmetic[(1,)](x, y, out, N=ops.LANES)
+    expected = [x + y, x - y, x * y, x & y, x | y, x ^ y, ~x, 0 - x, torch.minimum(x, y),
+                torch.maximum(x, y), torch.where(x > y, x, y + 1), x, x * 3 + 7]  # fmt: skip
+    assert torch.equal(out, torch.stack(expected))
+
+
+EIGHT_BIT = [torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz]
+
+
+@pytest.mark.parametrize("dtype", EIGHT_BIT)
+@pytest.mark.parametrize("wide", [torch.float16, torch.float32, torch.bfloat16])
+def test_8bit_floats_convert_like_torch(dtype: torch.dtype, wide: torch.dtype) -> None:
+    largest = torch.finfo(dtype).max
+    x = torch.cat([torch.linspace(-1, 1, 128) * largest, torch.logspace(-9, 2, 128, 2)]).to(wide)
+    x = x.clamp(-largest, largest)
+    narrow, back = torch.zeros(256, dtype=dtype), torch.zeros(256, dtype=wide)
+    to_and_from[(1,)](x, narrow, back, N=256)
+    expected = x.to(dtype)
+    assert torch.equal(narrow.view(torch.uint8), expected.view(torch.uint8))
+    assert torch.equal(back, expected.to(wide))
+
+
+@pytest.mark.parametrize("dtype", EIGHT_BIT[:2])
+def test_8bit_floats_saturate(dtype: torch.dtype) -> None:
+    x = torch.tensor([1e9, -1e9, float("inf"), float("nan")])
+    narrow, back = torch.zeros(4, dtype=dtype), torch.zeros(4)
+    to_and_from[(1,)](x, narrow, back, N=4)
+    largest = torch.finfo(dtype).max
+    assert back[:3].tolist() == [largest, -largest, largest]
+    assert back[3].isnan()
+
+
+@pytest.mark.parametrize("source", [torch.float32, torch.float64, torch.int32, torch.int64])
+def test_conversion_to_bfloat16(source: torch.dtype) -> None:
+    inputs = ops.float_inputs if source.is_floating_point else ops.integer_inputs
+    x, _ = inputs(source, 3)
+    narrow, back = torch.zeros(ops.LANES, dtype=torch.bfloat16), torch.zeros(ops.LANES)
+    to_and_from[(1,)](x, narrow, back, N=ops.LANES)
+    # torch goes through float; where that is exact, both round once.
+    single = x.to(torch.float32)
+    exact = single.double() == x.double()
+    expected = single.bfloat16()
+    torch.testing.assert_close(narrow[exact], expected[exact], rtol=0, atol=0, equal_nan=True)
+    torch.testing.assert_close(narrow, expected, rtol=2**-7, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_libdevice(dtype: torch.dtype) -> None:
+    generator = torch.Generator().manual_seed(1)
+    a, b = (torch.randn(256, generator=generator).mul(2).to(dtype) for _ in range(2))
+    out = torch.zeros(12, 256, dtype=dtype)
+    libdevice_functions[(1,)](a, b, out, N=256)
+    a, b = a.double(), b.double()
+    expected = [a.tanh(), a.abs().log1p(), a.expm1(), a.abs() ** b, torch.atan2(a, b), a.round(),
+                torch.where(a >= 0, (a + 0.5).floor(), (a - 0.5).ceil()), torch.erfc(a),
+                torch.hypot(a, b), torch.zeros_like(a), torch.fmod(a, b), a.sinh()]  # fmt: skip
+    tolerance = 3e-7 if dtype is torch.float32 else 1e-14
+    torch.testing.assert_close(out.double(), torch.stack(expected), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e5m2, torch.float8_e4m3fn, torch.bfloat16])
+def test_dot_of_narrow_floats(dtype: torch.dtype) -> None:
+    a, b = (torch.randn(32, 32).to(dtype) for _ in range(2))
+    out = torch.zeros(32, 32)
+    dot_narrow[(1,)](a, b, out, M=32)
+    torch.testing.assert_close(out, a.float() @ b.float(), rtol=1e-5, atol=1e-5)
+
+
+def test_bfloat16_atomics_and_reduction() -> None:
+    x = torch.randint(-9, 9, (32,)).bfloat16()
+    out = torch.zeros(68, dtype=torch.bfloat16)
+    atomic_sums[(1,)](x, out, B=32)
+    assert torch.equal(out[:4], x.view(8, 4).sum(0))
+    y = torch.randn(33, 70).bfloat16()
+    total = torch.zeros(70)
+    sum_columns[(2,)](y, total, 33, 70, BM=8, BN=64)
+    torch.testing.assert_close(total, y.float().sum(0))
