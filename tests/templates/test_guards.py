@@ -182,3 +182,15 @@ def test_parameters_that_hide_a_needed_name(tool: harness.Tool) -> None:
     candidates, refusals = tool.ask({**asked, "parameters": ["list", "dim", "keepdim"]})
     assert candidates == []
     assert any("`list`" in refusal for refusal in refusals)
+
+
+def test_split_bounds_its_scratch(tool: harness.Tool) -> None:
+    """Partial results must not outnumber the elements, whose number bounds 32-bit offsets."""
+    case = [harness.random_tensor((2, 4096), torch.float32), 1, False]
+    candidates, _ = tool.ask(reductions.request("sum", "h200", [case]))
+    split = [one for one in candidates if one.parameters["form"] == "split"]
+    assert split
+    for candidate in split:
+        parts = candidate.parameters["PARTS"]
+        assert candidate.admits(reductions.NAMES, [torch.ones(2, parts), 1, False])
+        assert not candidate.admits(reductions.NAMES, [torch.ones(2, parts - 1), 1, False])

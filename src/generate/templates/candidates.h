@@ -46,7 +46,7 @@ struct Work {
   int warps = 0;
 };
 
-/// A rough device time, good enough to try likely winners first: never a reason to drop one of two.
+/// A rough device time: it orders the list and says where to cut it, and decides nothing else.
 double estimate_us(const Work& work, const DeviceProfile& profile);
 
 /// num_warps that give a thread between 2 and 32 elements of the tile; the nearest when none does,

@@ -225,7 +225,6 @@ bool is_supported(const TensorSpec& tensor) {
 /// Dtypes, layouts and amounts of data.
 Status read_tensors(ElementwisePlan& plan, const GeneratorContext& context) {
   std::vector<std::pair<const TensorSpec*, const TensorSpec*>> pairs;
-  double bytes = 0;
   plan.equal_shapes = plan.two_tensors();
   for (const Case* sample : context.cases) {
     const TensorSpec* x = argument_of(*sample, plan.left.argument).tensor();
@@ -238,7 +237,7 @@ Status read_tensors(ElementwisePlan& plan, const GeneratorContext& context) {
       }
     }
     plan.dtypes.insert(first->dtype);
-    bytes += static_cast<double>(first->item_bytes());
+
     double elements = static_cast<double>(first->numel());
     double moved = elements;
     if (x && y) {
@@ -252,7 +251,7 @@ Status read_tensors(ElementwisePlan& plan, const GeneratorContext& context) {
     plan.elements.push_back(elements);
     plan.moved_bytes.push_back(static_cast<double>(first->item_bytes()) * (moved + elements));
   }
-  plan.item_bytes = bytes / static_cast<double>(context.cases.size());
+
   if (plan.two_tensors()) plan.broadcast = *read_broadcast(pairs);
   return {};
 }

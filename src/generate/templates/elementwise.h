@@ -29,8 +29,8 @@ struct ElementwisePlan {
   std::string alpha_passed;  // host expression, when it is an argument
 
   std::set<std::string> dtypes;
-  double item_bytes = 4;  // mean over the cases
-  Guard numbers;          // types of the arguments that are numbers
+
+  Guard numbers;  // types of the arguments that are numbers
 
   Broadcast broadcast;              // of two tensors
   bool equal_shapes = false;        // in every case

@@ -87,7 +87,8 @@ struct Maker {
     Guard longer = base;
     require(longer, between(plan.size(), 2, kMaxElements));
     longer.push_back(equals(plan.stride(), 1));
-    if (plan.axes == Axes::several) return {longer};
+    const bool never_one = implies(bound, between(plan.size(), 2, kMaxElements));
+    if (plan.axes == Axes::several || never_one) return {longer};
     require(base, equals(plan.size(), 1));
     return {longer, base};
   }
@@ -252,7 +253,7 @@ Draft Maker::split(int parts_count, std::int64_t cols, int warps) const {
   Draft made = draft(definition(kernel, context.profile) + "\n\n" +
                          definitions(combining_kernel(plan), parts.text,
                                      summary("few and long, in two stages"), context.profile),
-                     {});
+                     plan.at_least(parts_count));
   made.parameters = {{"form", "split"}, {"PARTS", parts_count}, {"BLOCK_RED", cols}};
   if (warps > 0) made.parameters["num_warps"] = warps;
   for (const auto& sizes : plan.sizes) {

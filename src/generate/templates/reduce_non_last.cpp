@@ -106,7 +106,8 @@ struct Maker {
     Guard longer = base;
     require(longer, between(plan.size(), 2, kMaxElements));
     longer.push_back(between(plan.stride(), 2, widest));
-    if (!has_unit() || widest != kMaxElements) return {longer};
+    const bool never_one = implies(bound, between(plan.size(), 2, kMaxElements));
+    if (!has_unit() || never_one || widest != kMaxElements) return {longer};
     require(base, equals(plan.size(), 1));
     return {longer, base};
   }
@@ -278,7 +279,7 @@ Draft Maker::split(int count, std::int64_t rows, std::int64_t cols, int warps) c
       draft(definition(kernel, context.profile) + "\n\n" +
                 definition(combining_kernel(plan), context.profile) + "\n\n" +
                 parts.text.definition(plan.op.title() + " over a long inner axis, in two stages."),
-            {}, kMaxElements);
+            plan.at_least(count), kMaxElements);
   made.parameters = {
       {"form", "split"}, {"PARTS", count}, {"BLOCK_RED", rows}, {"BLOCK_INNER", cols}};
   set_warps(made, warps);

@@ -90,6 +90,11 @@ std::optional<Guard> ReductionPlan::at_most(std::int64_t most) const {
   return guard;
 }
 
+Guard ReductionPlan::at_least(std::int64_t parts) const {
+  if (axes == Axes::all) return {};
+  return {between(size(), parts, kMaxElements)};
+}
+
 std::string ReductionPlan::reduce_expression() const {
   if (axes == Axes::all) return x + ".numel()";
   if (axes == Axes::one) return fmt::format("{}.size({})", x, axis);

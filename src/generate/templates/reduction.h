@@ -66,6 +66,9 @@ struct ReductionPlan {
   Subject stride() const;  // likewise
   /// Tests that bound the reduced size to `most`; none when simple tests cannot.
   std::optional<Guard> at_most(std::int64_t most) const;
+  /// Tests under which each output folds at least `parts` elements, so that `parts` partial results
+  /// of each output are no more than the input has elements: their offsets stay in range.
+  Guard at_least(std::int64_t parts) const;
 
   /// Host expressions.
   std::string reduce_expression() const;
@@ -92,9 +95,10 @@ Work combining_work(const ReductionFacts::Sizes& sizes, int parts, const DeviceP
 std::vector<int> worthwhile_parts(std::int64_t tiles, std::int64_t reduce,
                                   const DeviceProfile& profile);
 
+using WantedSizes = bool (*)(const ReductionFacts::Sizes&);
+
 /// Reads the plan; none (a value, not an error) when the group is no reduction, or one whose sizes
 /// a template does not want. Errors: unsupported, saying which case or attribute does not fit.
-using WantedSizes = bool (*)(const ReductionFacts::Sizes&);
 Result<std::optional<ReductionPlan>> reduction_plan(const GeneratorContext& context,
                                                     WantedSizes wanted);
 

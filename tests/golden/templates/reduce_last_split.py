@@ -8,18 +8,8 @@
 #   and type(dim) is int
 #   and -x.dim() <= dim < x.dim()
 #   and type(keepdim) is bool
-#   and 2 <= x.size(dim) <= 2000000000
+#   and 128 <= x.size(dim) <= 2000000000
 #   and x.stride(dim) == 1
-# or
-#   type(x) is torch.Tensor
-#   and x.dtype == torch.float32
-#   and not x.requires_grad
-#   and x.is_contiguous()
-#   and 1 <= x.numel() <= 2000000000
-#   and type(dim) is int
-#   and -x.dim() <= dim < x.dim()
-#   and type(keepdim) is bool
-#   and x.size(dim) == 1
 import torch
 import triton
 import triton.language as tl

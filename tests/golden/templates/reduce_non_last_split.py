@@ -8,7 +8,7 @@
 #   and type(dim) is int
 #   and -x.dim() <= dim < x.dim()
 #   and type(keepdim) is bool
-#   and 2 <= x.size(dim) <= 2000000000
+#   and 128 <= x.size(dim) <= 2000000000
 #   and 2 <= x.stride(dim) <= 2000000000
 import torch
 import triton
