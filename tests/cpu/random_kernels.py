@@ -5,7 +5,7 @@
 
 A seed makes a few lines of arithmetic, comparisons, casts, loads, reductions, reshapes, loops and
 branches over vectors of 16 and tiles of 16 x 16. All of it is exact (integers, and floats that stay
-small whole numbers), so both must agree bit for bit. Many seeds share one kernel, for one compilation.
+small whole numbers), so both must agree bit for bit. Many seeds share one kernel, to compile once.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ import triton.language as tl
 
 @triton.jit
 def keep(out, row, value):
-    lanes = tl.arange(0, 256)
-    tl.store(out + row * 256 + lanes, tl.reshape(tl.broadcast_to(value, (16, 16)), (256,)).to(tl.int64))
+    tile = tl.broadcast_to(value, (16, 16))
+    tl.store(out + row * 256 + tl.arange(0, 256), tl.reshape(tile, (256,)).to(tl.int64))
 
 
 @triton.jit
@@ -91,8 +91,9 @@ class _Seed:
         self.new(("i32", "v"), "c + 3")
 
     def step(self) -> None:
-        steps = [self.binary, self.binary, self.binary, self.choose, self.cast, self.load, self.reduce,
-                 self.spread, self.turn, self.scalar, self.stored, self.scan]  # fmt: skip
+        steps = [self.binary, self.binary, self.binary, self.choose, self.cast, self.load,
+                 self.reduce, self.spread, self.turn, self.scalar, self.stored,
+                 self.scan]  # fmt: skip
         if self.depth == 1:
             steps += [self.loop, self.branch]
         self.random.choice(steps)()

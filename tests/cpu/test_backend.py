@@ -145,7 +145,9 @@ def test_failing_compiler_shows_its_message(tmp_path: Path) -> None:
 
 
 def test_unsupported_operation_is_named_with_its_line() -> None:
-    with pytest.raises(ksplit.cpu.Unsupported, match=r"tt.elementwise_inline_asm at .*test_backend"):
+    with pytest.raises(
+        ksplit.cpu.Unsupported, match=r"tt.elementwise_inline_asm at .*test_backend"
+    ):
         uses_assembly[(1,)](torch.zeros(8, dtype=torch.int32), B=8)
 
 

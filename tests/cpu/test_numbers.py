@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the interpreter does not compute as Triton means it, against torch: bf16, 8-bit floats, NaN."""
+"""What the interpreter doesn't compute as Triton means it, against torch: bf16, fp8, NaN."""
 
 from __future__ import annotations
 
@@ -60,7 +60,12 @@ def test_nan_in_minimum_and_maximum(dtype: torch.dtype) -> None:
     x, y = ops.float_inputs(dtype, 3)
     out = torch.zeros(12, ops.LANES, dtype=dtype)
     ops.float_arithmetic[(1,)](x, y, out, N=ops.LANES)
-    for row, function in ((5, torch.fmin), (6, torch.fmax), (10, torch.minimum), (11, torch.maximum)):
+    for row, function in (
+        (5, torch.fmin),
+        (6, torch.fmax),
+        (10, torch.minimum),
+        (11, torch.maximum),
+    ):
         torch.testing.assert_close(out[row], function(x, y), rtol=0, atol=0, equal_nan=True)
 
 
