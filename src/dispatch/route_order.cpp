@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 namespace ksplit {
 
@@ -13,43 +12,19 @@ bool compares_subjects(const Test& test) {
   return test.kind == Test::Kind::equals_subject || test.kind == Test::Kind::axis_of;
 }
 
-int stage_of(const Subject& subject) {
-  switch (subject.kind) {
-    case Subject::Kind::type: return 0;
-    case Subject::Kind::size:
-    case Subject::Kind::stride: return 2;
-    default: return 1;
-  }
+bool is_about(const Subject& question, int argument) {
+  return question.argument == argument || question.dimension_argument == argument;
 }
 
-int cost_of(const Subject& subject) {
-  using Kind = Subject::Kind;
-  switch (subject.kind) {
-    case Kind::value: return 1;
-    case Kind::type:
-    case Kind::dtype:
-    case Kind::rank:
-    case Kind::grad: return 2;
-    case Kind::contiguous:
-    case Kind::numel:
-    case Kind::device: return 3;
-    case Kind::size:
-    case Kind::stride: return 4;
-    case Kind::shape:
-    case Kind::aligned: return 6;
-  }
-  return 6;
+// Whether a value of the subject settles how many axes a tensor has or which one is meant.
+bool settles_axes(const Subject& subject) {
+  return subject.kind == Subject::Kind::rank || subject.kind == Subject::Kind::shape ||
+         subject.kind == Subject::Kind::value;
 }
 
-std::set<int> arguments_of(const Test& test) {
-  std::set<int> arguments;
-  const auto add = [&](const Subject& subject) {
-    arguments.insert(subject.argument);
-    if (subject.dimension_argument) arguments.insert(*subject.dimension_argument);
-  };
-  add(test.subject);
-  if (compares_subjects(test)) add(test.other);
-  return arguments;
+bool names_axis(const Subject& subject) {
+  return subject.kind == Subject::Kind::size ||
+         (subject.kind == Subject::Kind::stride && subject.dimension != kAllAxes);
 }
 
 bool lists_values(const Test& test) {
@@ -75,19 +50,60 @@ bool disjoint_ranges(const Test& a, const Test& b) {
 
 }  // namespace
 
-int stage_of(const Test& test) {
-  return std::max(stage_of(test.subject), compares_subjects(test) ? stage_of(test.other) : 0);
+std::vector<Subject> subjects_of(const Test& test) {
+  if (compares_subjects(test)) return {test.subject, test.other};
+  return {test.subject};
+}
+
+bool protects(const Test& earlier, const Subject& question) {
+  if (question.kind == Subject::Kind::type) return false;
+  const std::vector<Subject> asked = subjects_of(earlier);
+  return std::any_of(asked.begin(), asked.end(), [&](const Subject& subject) {
+    const bool settles =
+        subject.kind == Subject::Kind::type || (names_axis(question) && settles_axes(subject));
+    return settles && is_about(question, subject.argument);
+  });
 }
 
 bool protects(const Test& earlier, const Test& later) {
-  if (stage_of(earlier) >= stage_of(later)) return false;
-  const std::set<int> a = arguments_of(earlier);
-  const std::set<int> b = arguments_of(later);
-  return std::any_of(a.begin(), a.end(), [&](int argument) { return b.contains(argument); });
+  const std::vector<Subject> questions = subjects_of(later);
+  return std::any_of(questions.begin(), questions.end(),
+                     [&](const Subject& question) { return protects(earlier, question); });
 }
 
-int cost_of(const Test& test) {
-  return cost_of(test.subject) + (compares_subjects(test) ? cost_of(test.other) : 0);
+std::optional<Subject> source_of(const Subject& subject) {
+  using Kind = Subject::Kind;
+  switch (subject.kind) {
+    case Kind::type:
+    case Kind::value: return std::nullopt;
+    case Kind::rank:
+    case Kind::size: return Subject{Kind::shape, subject.argument, 0, std::nullopt};
+    case Kind::stride: return Subject{Kind::stride, subject.argument, kAllAxes, std::nullopt};
+    default: return Subject{subject.kind, subject.argument, 0, std::nullopt};
+  }
+}
+
+// Measured with CPython 3.11 and torch 2.13; only their ratios matter.
+int cost_of_source(const Subject& source) {
+  using Kind = Subject::Kind;
+  switch (source.kind) {
+    case Kind::grad:
+    case Kind::device: return 6;
+    case Kind::contiguous: return 8;
+    case Kind::dtype: return 10;
+    case Kind::numel: return 14;
+    case Kind::shape: return 19;
+    default: return 15;
+  }
+}
+
+int cost_of_comparison(const Test& test) {
+  if (test.subject.kind == Subject::Kind::shape) return 10;
+  switch (test.kind) {
+    case Test::Kind::one_of: return 2 + 2 * static_cast<int>(test.values.size());
+    case Test::Kind::equals: return 2;
+    default: return 3;
+  }
 }
 
 bool excludes(const Test& a, const Test& b) {
@@ -113,6 +129,45 @@ bool excludes(const Guard& a, const Guard& b) {
   });
 }
 
+namespace {
+
+// Equal subjects make equal: of two tensors with one dtype each test on the dtype of one is a test
+// on the other's; equal shapes have equal element counts.
+bool equates(const Test& test, const Subject& a, const Subject& b) {
+  using Kind = Subject::Kind;
+  if (test.kind != Test::Kind::equals_subject || a.kind != b.kind) return false;
+  const bool same_kind = test.subject.kind == a.kind && test.other.kind == b.kind;
+  const bool by_shape = a.kind == Kind::numel && test.subject.kind == Kind::shape;
+  if (!same_kind && !by_shape) return false;
+  const int first = test.subject.argument, second = test.other.argument;
+  return (first == a.argument && second == b.argument) ||
+         (first == b.argument && second == a.argument);
+}
+
+// Only for questions that make nothing else safe, so that dropping one moves no danger.
+void drop_implied_by_equals(Guard& guard) {
+  using Kind = Subject::Kind;
+  const auto implied = [&guard](const Test& test) {
+    if (test.subject.kind != Kind::dtype && test.subject.kind != Kind::numel) return false;
+    if (compares_subjects(test)) return false;
+    return std::any_of(guard.begin(), guard.end(), [&](const Test& known) {
+      if (known.subject.argument == test.subject.argument || compares_subjects(known)) return false;
+      const bool equal = std::any_of(guard.begin(), guard.end(), [&](const Test& equality) {
+        return equates(equality, known.subject, test.subject);
+      });
+      Test moved = known;
+      moved.subject = test.subject;
+      return equal && implies({moved}, test);
+    });
+  };
+  // From the end, one by one: of two that imply each other the first stays.
+  for (std::size_t i = guard.size(); i-- > 0;) {
+    if (implied(guard[i])) guard.erase(guard.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+}  // namespace
+
 Guard simplified(const Guard& guard) {
   Guard result;
   for (const Test& test : guard) {
@@ -136,6 +191,7 @@ Guard simplified(const Guard& guard) {
     };
     result.erase(std::remove_if(std::next(weaker), result.end(), redundant), result.end());
   }
+  drop_implied_by_equals(result);
   return result;
 }
 

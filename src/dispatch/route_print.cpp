@@ -7,6 +7,7 @@
 #include <set>
 
 #include "dispatch/emit.h"
+#include "dispatch/route_order.h"
 #include "dispatch/router.h"
 
 namespace ksplit {
@@ -17,7 +18,8 @@ constexpr int kStep = 4;
 constexpr int kBodyIndent = 8;  // of a method's statements in the emitted file
 constexpr std::size_t kLineLength = 100;
 
-// Worth a local variable where asked more than once: a call, or an attribute that makes an object.
+// What the router may hold in a local variable: sources (route_order.h), and what is taken from
+// one.
 bool is_worth_naming(const Subject& subject) {
   using Kind = Subject::Kind;
   switch (subject.kind) {
@@ -31,78 +33,103 @@ bool is_worth_naming(const Subject& subject) {
   }
 }
 
-std::vector<Subject> subjects_of(const Test& test) {
-  std::vector<Subject> subjects = {test.subject};
-  if (test.kind == Test::Kind::equals_subject || test.kind == Test::Kind::axis_of) {
-    subjects.push_back(test.other);
+bool is_tuple_of_strides(const Subject& subject) {
+  return subject.kind == Subject::Kind::stride && subject.dimension == kAllAxes;
+}
+
+// Variables that would serve a test, sources before what is taken from them.
+std::vector<Subject> nameable(const Test& test) {
+  std::vector<Subject> result;
+  const auto add = [&](const Subject& subject) {
+    if (is_worth_naming(subject) && !std::ranges::count(result, subject)) result.push_back(subject);
+  };
+  for (const Subject& subject : subjects_of(test)) {
+    if (const std::optional<Subject> source = source_of(subject)) add(*source);
   }
-  return subjects;
+  for (const Subject& subject : subjects_of(test)) add(subject);
+  return result;
 }
 
-// How often the subject is written in the test.
-std::ptrdiff_t uses(const Test& test, const Subject& subject) {
-  std::ptrdiff_t count = test.subject == subject ? 1 : 0;
-  if (test.kind == Test::Kind::equals_subject && test.other == subject) count += 1;
-  if (test.kind == Test::Kind::axis_of && test.other == subject) count += 2;
-  return count;
-}
-
-std::ptrdiff_t uses(const RouteBlock::Statement& statement, const Subject& subject) {
-  std::ptrdiff_t count = 0;
-  for (const Test& test : statement.tests) count += uses(test, subject);
-  for (const RouteBlock::Statement& inner : statement.body.statements) {
-    count += uses(inner, subject);
-  }
-  return count;
-}
-
-// Whether asking `subject` after `test` may be safe only because the test held: it settles what an
-// argument is, how many axes it has, or which axis is meant.
-bool may_protect(const Test& test, const Subject& subject) {
-  using Kind = Subject::Kind;
-  const std::vector<Subject> asked = subjects_of(test);
-  return std::ranges::any_of(asked, [&subject](const Subject& one) {
-    const bool settles = one.kind == Kind::type || one.kind == Kind::rank ||
-                         one.kind == Kind::value || one.kind == Kind::shape;
-    return settles &&
-           (one.argument == subject.argument || one.argument == subject.dimension_argument);
+// Whether the test asks for the subject, or for something that is taken from it.
+bool asks(const Test& test, const Subject& subject) {
+  return std::ranges::any_of(subjects_of(test), [&subject](const Subject& one) {
+    return one == subject || source_of(one) == subject;
   });
+}
+
+bool asks(const RouteBlock::Statement& statement, const Subject& subject) {
+  const auto in_body = [&](const RouteBlock::Statement& inner) { return asks(inner, subject); };
+  const auto in_test = [&](const Test& test) { return asks(test, subject); };
+  return std::ranges::any_of(statement.tests, in_test) ||
+         std::ranges::any_of(statement.body.statements, in_body);
+}
+
+// The subjects of all tests of a statement, each as often as it is written.
+void append_questions(const RouteBlock::Statement& statement, std::vector<Subject>& questions) {
+  for (const Test& test : statement.tests) {
+    for (const Subject& subject : subjects_of(test)) questions.push_back(subject);
+    if (test.kind == Test::Kind::axis_of) questions.push_back(test.other);
+  }
+  for (const RouteBlock::Statement& inner : statement.body.statements) {
+    append_questions(inner, questions);
+  }
+}
+
+// A variable is worth its line when it is read twice; a tuple, when two different values are taken
+// from it.
+bool pays(const Subject& variable, const std::vector<Subject>& questions) {
+  std::vector<Subject> taken;
+  for (const Subject& subject : questions) {
+    const bool counts = subject == variable ||
+                        (source_of(subject) == variable && !std::ranges::count(taken, subject));
+    if (counts) taken.push_back(subject);
+  }
+  return taken.size() >= 2;
+}
+
+bool pays(const Subject& variable, const RouteBlock::Statement& statement) {
+  std::vector<Subject> questions;
+  append_questions(statement, questions);
+  return pays(variable, questions);
 }
 
 // Whether the subject is asked somewhere in the statement with no test before it that may protect
 // it: then whatever makes it safe holds outside the statement already.
 bool asks_unprotected(const RouteBlock::Statement& statement, const Subject& subject) {
   for (const Test& test : statement.tests) {
-    if (uses(test, subject) > 0) return true;
-    if (may_protect(test, subject)) return false;
+    if (asks(test, subject)) return true;
+    if (protects(test, subject)) return false;
   }
   return std::ranges::any_of(
       statement.body.statements,
       [&subject](const RouteBlock::Statement& inner) { return asks_unprotected(inner, subject); });
 }
 
-void append_subjects(const RouteBlock& block, std::vector<Subject>& subjects) {
+void append_nameable(const RouteBlock& block, std::vector<Subject>& subjects) {
   for (const RouteBlock::Statement& statement : block.statements) {
     for (const Test& test : statement.tests) {
-      for (const Subject& subject : subjects_of(test)) {
-        if (std::ranges::find(subjects, subject) == subjects.end()) subjects.push_back(subject);
+      for (const Subject& subject : nameable(test)) {
+        if (!std::ranges::count(subjects, subject)) subjects.push_back(subject);
       }
     }
-    append_subjects(statement.body, subjects);
+    append_nameable(statement.body, subjects);
   }
 }
 
 // Subjects that two or more statements of the block ask and that are safe to ask before all of
 // them: asked once there, however many branches an input passes by.
 std::vector<Subject> shared_subjects(const RouteBlock& block) {
-  std::vector<Subject> all, shared;
-  append_subjects(block, all);
-  for (const Subject& subject : all) {
-    const auto asks = [&](const RouteBlock::Statement& s) { return uses(s, subject) > 0; };
-    const auto safe = [&](const RouteBlock::Statement& s) { return asks_unprotected(s, subject); };
-    if (is_worth_naming(subject) && std::ranges::count_if(block.statements, asks) > 1 &&
+  std::vector<Subject> variables, questions, shared;
+  append_nameable(block, variables);
+  for (const RouteBlock::Statement& statement : block.statements) {
+    append_questions(statement, questions);
+  }
+  for (const Subject& variable : variables) {
+    const auto asking = [&](const RouteBlock::Statement& s) { return asks(s, variable); };
+    const auto safe = [&](const RouteBlock::Statement& s) { return asks_unprotected(s, variable); };
+    if (std::ranges::count_if(block.statements, asking) > 1 && pays(variable, questions) &&
         std::ranges::any_of(block.statements, safe)) {
-      shared.push_back(subject);
+      shared.push_back(variable);
     }
   }
   return shared;
@@ -142,7 +169,8 @@ class Printer {
   void statement(const RouteBlock::Statement& statement, int indent);
   void condition(const Guard& tests, int indent);
   std::string test_text(const Test& test) const;
-  std::string variable_for(const Subject& subject);
+  std::string question(const Subject& subject) const;
+  std::string variable_for(const Subject& subject) const;
   void name(const Subject& subject, int indent);
   const std::string* known(const Subject& subject) const;
 
@@ -160,10 +188,25 @@ const std::string* Printer::known(const Subject& subject) const {
   return nullptr;
 }
 
-// x.size(dim) -> x_size_dim, x.size(-1) -> x_size_m1, x.numel() -> x_numel.
-std::string Printer::variable_for(const Subject& subject) {
+// The quickest way to ask: by index where the tuple is at hand, since a call that takes an argument
+// costs more than one that returns all of them.
+std::string Printer::question(const Subject& subject) const {
+  using Kind = Subject::Kind;
+  const std::string call = to_python(subject, task_.parameters);
+  const auto open = call.find('(');
+  if (is_tuple_of_strides(subject)) return call.substr(0, open) + "()";
+  const std::optional<Subject> source = source_of(subject);
+  const std::string* tuple = source && *source != subject ? known(*source) : nullptr;
+  if (!tuple) return call;
+  if (subject.kind == Kind::rank) return fmt::format("len({})", *tuple);
+  return fmt::format("{}[{}]", *tuple, call.substr(open + 1, call.size() - open - 2));
+}
+
+// x.size(dim) -> x_size_dim, x.size(-1) -> x_size_m1, x.dim() -> x_dim.
+std::string Printer::variable_for(const Subject& subject) const {
   std::string name;
-  for (const char c : to_python(subject, task_.parameters)) {
+  const std::string call = to_python(subject, task_.parameters);
+  for (const char c : is_tuple_of_strides(subject) ? call.substr(0, call.find('(')) + "s" : call) {
     if (c == '-') {
       name += 'm';
     } else if (c == '.' || c == '(') {
@@ -184,9 +227,9 @@ std::string Printer::variable_for(const Subject& subject) {
 std::string Printer::test_text(const Test& test) const {
   std::string text = to_python(test, task_.parameters);
   for (const Subject& subject : subjects_of(test)) {
-    if (const std::string* variable = known(subject)) {
-      text = replaced(std::move(text), to_python(subject, task_.parameters), *variable);
-    }
+    const std::string* variable = known(subject);
+    text = replaced(std::move(text), to_python(subject, task_.parameters),
+                    variable ? *variable : question(subject));
   }
   return text;
 }
@@ -210,8 +253,8 @@ void Printer::statement(const RouteBlock::Statement& statement, int indent) {
   // A subject asked again below its first use gets its variable once the tests before that use
   // have held: they are what makes it safe to ask.
   for (std::size_t i = 1; i < statement.tests.size(); ++i) {
-    for (const Subject& subject : subjects_of(statement.tests[i])) {
-      if (!is_worth_naming(subject) || known(subject) || uses(statement, subject) < 2) continue;
+    for (const Subject& subject : nameable(statement.tests[i])) {
+      if (known(subject) || !pays(subject, statement)) continue;
       RouteBlock::Statement outer, inner = statement;
       const auto cut = static_cast<std::ptrdiff_t>(i);
       outer.tests.assign(statement.tests.begin(), statement.tests.begin() + cut);
@@ -232,7 +275,7 @@ void Printer::statement(const RouteBlock::Statement& statement, int indent) {
 
 void Printer::name(const Subject& subject, int indent) {
   const std::string variable = variable_for(subject);
-  line(indent, fmt::format("{} = {}", variable, to_python(subject, task_.parameters)));
+  line(indent, fmt::format("{} = {}", variable, question(subject)));
   variables_.emplace_back(subject, variable);
 }
 
@@ -243,11 +286,9 @@ void Printer::block(const RouteBlock& block, int indent) {
   }
   for (const RouteBlock::Statement& one : block.statements) {
     // The first test of a statement is evaluated in any case, so its subject may be asked before.
-    const auto first = one.tests.empty() ? std::vector<Subject>{} : subjects_of(one.tests[0]);
+    const auto first = one.tests.empty() ? std::vector<Subject>{} : nameable(one.tests[0]);
     for (const Subject& subject : first) {
-      if (is_worth_naming(subject) && !known(subject) && uses(one, subject) > 1) {
-        name(subject, indent);
-      }
+      if (!known(subject) && pays(subject, one)) name(subject, indent);
     }
     statement(one, indent);
   }

@@ -23,6 +23,8 @@ namespace ksplit {
 namespace {
 
 using TestIds = std::set<int>;
+using Sources = std::set<int>;
+using Samples = std::vector<int>;
 
 struct Row {
   int guard = 0;  // position in Search::guards_
@@ -33,57 +35,74 @@ struct Row {
   }
 };
 using Rows = std::vector<Row>;
-using Samples = std::vector<int>;
 
-// Beyond these the search takes the locally best step instead of the best tree.
+// Where the router stands: rows that may still return, samples that come here, sources of subjects
+// that they have all been asked for.
+struct State {
+  Rows rows;
+  Samples samples;
+  Sources asked;
+
+  bool operator<(const State& other) const {
+    return std::tie(rows, samples, asked) < std::tie(other.rows, other.samples, other.asked);
+  }
+};
+
+// Up to these every step is tried; beyond, only the steps whose test most rows share.
 constexpr std::size_t kExactRows = 4;
 constexpr std::size_t kExactTests = 9;
+constexpr std::size_t kSteps = 3;
+constexpr std::size_t kMostStates = 4000;  // then only the first of them
 
 struct Priced {
   RouteBlock block;
-  std::int64_t evaluated = 0;  // tests, summed over the samples that come here
-  std::int64_t size = 0;       // tests written down
+  std::int64_t time = 0;  // units of route_order.h, summed over the samples that come here
+  std::int64_t size = 0;  // tests written down
 
-  auto price() const { return std::make_pair(evaluated, size); }
+  auto price() const { return std::make_pair(time, size); }
 };
 
 class Search {
  public:
   Search(const std::vector<RouteBranch>& branches, const std::vector<const Case*>& cases);
 
-  RouteBlock run() { return best(start_, samples_).block; }
+  RouteBlock run() { return best(start_).block; }
 
  private:
-  Priced best(const Rows& rows, const Samples& samples);
-  Priced under_shared_tests(const Rows& rows, const Samples& samples);
-  Priced divided(const Rows& rows, const Samples& samples, int test);
-  Priced leaf(const Row& row, const Samples& samples) const;
+  Priced best(const State& state);
+  Priced under_shared_tests(const State& state);
+  Priced divided(const State& state, int test);
+  Priced returning(const Row& row, State state) const;
 
+  void add_guard(const Guard& guard, int branch);
+  int id_of(const Test& test);
   bool available(const Row& row, int test) const;
-  std::vector<int> choices(const Rows& rows) const;
   std::vector<bool> movable(const Rows& rows, int test) const;
-  std::vector<int> in_order(const TestIds& tests) const;
-  bool passes(int test, int sample) const {
-    return passes_[static_cast<std::size_t>(test)][static_cast<std::size_t>(sample)];
+  std::vector<int> choices(const Rows& rows) const;
+
+  int cost(int test, const Sources& asked) const;
+  std::int64_t make(int test, State& state) const;
+  RouteBlock::Statement make_all(TestIds tests, State& state, Priced& priced) const;
+  bool accepts(const Row& row, int sample) const;
+
+  const Test& test(int id) const { return tests_[static_cast<std::size_t>(id)]; }
+  bool passes(int id, int sample) const {
+    return passes_[static_cast<std::size_t>(id)][static_cast<std::size_t>(sample)];
   }
-  std::int64_t evaluations(const std::vector<int>& tests, const Samples& samples,
-                           Samples& passing) const;
-  bool settled(const Row& row, int sample) const;
   int branch_of(const Row& row) const { return branches_[static_cast<std::size_t>(row.guard)]; }
   const Guard& guard_of(const Row& row) const {
     return guards_[static_cast<std::size_t>(row.guard)];
   }
-  int id_of(const Test& test);
-  void add_guard(const Guard& guard, int branch);
 
   std::vector<Test> tests_;
+  std::vector<Subject> sources_;
+  std::vector<Sources> sources_of_;        // of each test
+  std::vector<std::vector<bool>> passes_;  // test -> sample
   std::vector<Guard> guards_;
   std::vector<int> branches_;                       // of each guard
   std::vector<std::map<int, TestIds>> protectors_;  // guard -> test -> tests that make it safe
-  std::vector<std::vector<bool>> passes_;           // test -> sample
-  Rows start_;
-  Samples samples_;
-  std::map<std::pair<Rows, Samples>, Priced> memo_;
+  State start_;
+  std::map<State, Priced> memo_;
 };
 
 Search::Search(const std::vector<RouteBranch>& branches, const std::vector<const Case*>& cases) {
@@ -93,8 +112,16 @@ Search::Search(const std::vector<RouteBranch>& branches, const std::vector<const
   for (const Test& test : tests_) {
     std::vector<bool>& row = passes_.emplace_back();
     for (const Case* sample : cases) row.push_back(holds(test, *sample));
+    Sources& sources = sources_of_.emplace_back();
+    for (const Subject& subject : subjects_of(test)) {
+      const std::optional<Subject> source = source_of(subject);
+      if (!source) continue;
+      auto found = std::find(sources_.begin(), sources_.end(), *source);
+      if (found == sources_.end()) found = sources_.insert(found, *source);
+      sources.insert(static_cast<int>(found - sources_.begin()));
+    }
   }
-  for (std::size_t i = 0; i < cases.size(); ++i) samples_.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < cases.size(); ++i) start_.samples.push_back(static_cast<int>(i));
 }
 
 int Search::id_of(const Test& test) {
@@ -116,7 +143,7 @@ void Search::add_guard(const Guard& guard, int branch) {
   }
   guards_.push_back(guard);
   branches_.push_back(branch);
-  start_.push_back(std::move(row));
+  start_.rows.push_back(std::move(row));
 }
 
 bool Search::available(const Row& row, int test) const {
@@ -127,78 +154,90 @@ bool Search::available(const Row& row, int test) const {
                       [&](int protector) { return row.left.contains(protector); });
 }
 
-// A safe order for tests that are all going to be made: by stage, cheap ones first.
-std::vector<int> Search::in_order(const TestIds& tests) const {
-  std::vector<int> order(tests.begin(), tests.end());
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    const auto key = [&](int id) {
-      const Test& test = tests_[static_cast<std::size_t>(id)];
-      return std::make_tuple(stage_of(test), test.subject.argument, cost_of(test));
-    };
-    return key(a) < key(b);
-  });
-  return order;
-}
-
-std::int64_t Search::evaluations(const std::vector<int>& tests, const Samples& samples,
-                                 Samples& passing) const {
-  std::int64_t count = 0;
-  passing = samples;
-  for (const int test : tests) {
-    count += static_cast<std::int64_t>(passing.size());
-    std::erase_if(passing, [&](int sample) { return !passes(test, sample); });
+int Search::cost(int id, const Sources& asked) const {
+  int sum = cost_of_comparison(test(id));
+  for (const int source : sources_of_[static_cast<std::size_t>(id)]) {
+    if (asked.contains(source)) continue;
+    sum += cost_of_source(sources_[static_cast<std::size_t>(source)]);
   }
-  return count;
+  return sum;
 }
 
-bool Search::settled(const Row& row, int sample) const {
+// All samples make the test; those that pass go on.
+std::int64_t Search::make(int id, State& state) const {
+  const auto time = static_cast<std::int64_t>(state.samples.size()) * cost(id, state.asked);
+  const Sources& sources = sources_of_[static_cast<std::size_t>(id)];
+  state.asked.insert(sources.begin(), sources.end());
+  std::erase_if(state.samples, [&](int sample) { return !passes(id, sample); });
+  return time;
+}
+
+// One condition of several tests: of those that are safe, always the one that turns most inputs
+// away for its cost.
+RouteBlock::Statement Search::make_all(TestIds tests, State& state, Priced& priced) const {
+  constexpr double kUnseen = 0.05;  // inputs no sample stands for fail any test now and then
+  RouteBlock::Statement statement;
+  priced.size += static_cast<std::int64_t>(tests.size());
+  while (!tests.empty()) {
+    int next = -1;
+    double least = 0;
+    for (const int id : tests) {
+      const bool safe = std::none_of(tests.begin(), tests.end(), [&](int other) {
+        return other != id && protects(test(other), test(id)) && !protects(test(id), test(other));
+      });
+      if (!safe) continue;
+      const auto failing = std::count_if(state.samples.begin(), state.samples.end(),
+                                         [&](int sample) { return !passes(id, sample); });
+      const auto all = std::max<std::size_t>(state.samples.size(), 1);
+      const double share = static_cast<double>(failing) / static_cast<double>(all);
+      const double score = cost(id, state.asked) / (share + kUnseen);
+      if (next >= 0 && score >= least) continue;
+      next = id;
+      least = score;
+    }
+    KSPLIT_CHECK(next >= 0, "some test of a condition comes first");
+    priced.time += make(next, state);
+    statement.tests.push_back(test(next));
+    tests.erase(next);
+  }
+  return statement;
+}
+
+bool Search::accepts(const Row& row, int sample) const {
   return std::all_of(row.left.begin(), row.left.end(),
                      [&](int test) { return passes(test, sample); });
 }
 
-RouteBlock::Statement statement(const std::vector<Test>& tests, const std::vector<int>& ids) {
-  RouteBlock::Statement result;
-  for (const int id : ids) result.tests.push_back(tests[static_cast<std::size_t>(id)]);
-  return result;
-}
-
-Priced Search::leaf(const Row& row, const Samples& samples) const {
-  const std::vector<int> order = in_order(row.left);
+Priced Search::returning(const Row& row, State state) const {
   Priced priced;
-  Samples passing;
-  priced.evaluated = evaluations(order, samples, passing);
-  priced.size = static_cast<std::int64_t>(order.size());
-  RouteBlock::Statement returning = statement(tests_, order);
-  returning.branch = branch_of(row);
-  priced.block.statements.push_back(std::move(returning));
+  RouteBlock::Statement statement = make_all(row.left, state, priced);
+  statement.branch = branch_of(row);
+  priced.block.statements.push_back(std::move(statement));
   return priced;
 }
 
 // Tests of every row have to be made whatever the order: they come first, together.
-Priced Search::under_shared_tests(const Rows& rows, const Samples& samples) {
-  Rows inner = rows;
+Priced Search::under_shared_tests(const State& state) {
+  State inner = state;
   TestIds shared;
   for (bool found = true; found;) {
     found = false;
-    for (const int test : TestIds(inner.front().left)) {
-      const bool everywhere = std::all_of(inner.begin(), inner.end(), [&](const Row& row) {
-        return row.left.contains(test) && available(row, test);
-      });
+    for (const int test : TestIds(inner.rows.front().left)) {
+      const bool everywhere = std::all_of(
+          inner.rows.begin(), inner.rows.end(),
+          [&](const Row& row) { return row.left.contains(test) && available(row, test); });
       if (!everywhere) continue;
       shared.insert(test);
-      for (Row& row : inner) row.left.erase(test);
+      for (Row& row : inner.rows) row.left.erase(test);
       found = true;
     }
   }
   if (shared.empty()) return {};
-  const std::vector<int> order = in_order(shared);
-  Samples passing;
-  const std::int64_t evaluated = evaluations(order, samples, passing);
-  Priced body = best(inner, passing);
   Priced priced;
-  priced.evaluated = evaluated + body.evaluated;
-  priced.size = static_cast<std::int64_t>(order.size()) + body.size;
-  RouteBlock::Statement outer = statement(tests_, order);
+  RouteBlock::Statement outer = make_all(shared, inner, priced);
+  Priced body = best(inner);
+  priced.time += body.time;
+  priced.size += body.size;
   outer.body = std::move(body.block);
   priced.block.statements.push_back(std::move(outer));
   return priced;
@@ -219,39 +258,36 @@ std::vector<bool> Search::movable(const Rows& rows, int test) const {
   return moved;
 }
 
-Priced Search::divided(const Rows& rows, const Samples& samples, int test) {
-  const std::vector<bool> moved = movable(rows, test);
-  Rows inner, outer;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    (moved[i] ? inner : outer).push_back(rows[i]);
-    if (moved[i]) inner.back().left.erase(test);
+Priced Search::divided(const State& state, int id) {
+  const std::vector<bool> moved = movable(state.rows, id);
+  State inner{{}, state.samples, state.asked};
+  Priced priced;
+  priced.size = 1;
+  priced.time = make(id, inner);
+  State outer{{}, {}, inner.asked};
+  for (std::size_t i = 0; i < state.rows.size(); ++i) {
+    (moved[i] ? inner : outer).rows.push_back(state.rows[i]);
+    if (moved[i]) inner.rows.back().left.erase(id);
   }
-  Samples passing, remaining;
-  evaluations({test}, samples, passing);
-  for (const int sample : samples) {
+  for (const int sample : state.samples) {
     const bool returned =
-        passes(test, sample) && std::any_of(inner.begin(), inner.end(),
-                                            [&](const Row& row) { return settled(row, sample); });
-    if (!returned) remaining.push_back(sample);
+        passes(id, sample) && std::any_of(inner.rows.begin(), inner.rows.end(),
+                                          [&](const Row& row) { return accepts(row, sample); });
+    if (!returned) outer.samples.push_back(sample);
   }
-  Priced priced = best(inner, passing);
-  priced.evaluated += static_cast<std::int64_t>(samples.size());
-  priced.size += 1;
-  RouteBlock::Statement first = statement(tests_, {test});
-  first.body = std::move(priced.block);
-  priced.block = RouteBlock{{std::move(first)}};
-  if (outer.empty()) return priced;
 
-  Priced rest = best(outer, remaining);
-  priced.evaluated += rest.evaluated;
-  priced.size += rest.size;
+  Priced body = best(inner);
+  RouteBlock::Statement first{{test(id)}, std::move(body.block), -1};
+  priced.block.statements.push_back(std::move(first));
+  Priced rest = best(outer);
   std::move(rest.block.statements.begin(), rest.block.statements.end(),
             std::back_inserter(priced.block.statements));
+  priced.time += body.time + rest.time;
+  priced.size += body.size + rest.size;
   return priced;
 }
 
-// Tests that some step may pick. The first row's are always among them. Where the exact search
-// would take long, only the one that most rows share.
+// Tests that some step may pick; the first row's are always among them.
 std::vector<int> Search::choices(const Rows& rows) const {
   std::map<int, std::ptrdiff_t> shared_by;
   TestIds all;
@@ -268,35 +304,33 @@ std::vector<int> Search::choices(const Rows& rows) const {
   result.reserve(shared_by.size());
   for (const auto& [test, count] : shared_by) result.push_back(test);
   std::stable_sort(result.begin(), result.end(), [&](int a, int b) {
-    const auto key = [&](int id) {
-      const Test& test = tests_[static_cast<std::size_t>(id)];
-      return std::make_tuple(-shared_by.at(id), stage_of(test), cost_of(test));
-    };
+    const auto key = [&](int id) { return std::make_pair(-shared_by.at(id), cost(id, {})); };
     return key(a) < key(b);
   });
   const bool exact = rows.size() <= kExactRows && all.size() <= kExactTests;
-  if (!exact) result.resize(1);
+  const std::size_t most = memo_.size() > kMostStates ? 1 : exact ? result.size() : kSteps;
+  result.resize(std::min(result.size(), most));
   return result;
 }
 
-Priced Search::best(const Rows& rows, const Samples& samples) {
+Priced Search::best(const State& state) {
+  const Rows& rows = state.rows;
   if (rows.empty()) return {};
   // A row without tests left returns at once, and nothing after it is reached.
-  if (rows.size() == 1 || rows.front().left.empty()) return leaf(rows.front(), samples);
-  const auto key = std::make_pair(rows, samples);
-  if (const auto known = memo_.find(key); known != memo_.end()) return known->second;
+  if (rows.size() == 1 || rows.front().left.empty()) return returning(rows.front(), state);
+  if (const auto known = memo_.find(state); known != memo_.end()) return known->second;
 
-  Priced found = under_shared_tests(rows, samples);
+  Priced found = under_shared_tests(state);
   if (found.block.statements.empty()) {
     for (const int test : choices(rows)) {
-      Priced priced = divided(rows, samples, test);
+      Priced priced = divided(state, test);
       if (found.block.statements.empty() || priced.price() < found.price()) {
         found = std::move(priced);
       }
     }
   }
   KSPLIT_CHECK(!found.block.statements.empty(), "the first row always has a test to make");
-  return memo_[key] = found;
+  return memo_[state] = found;
 }
 
 // if a: if b: ...  =>  if a and b: ...

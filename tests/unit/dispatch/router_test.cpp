@@ -240,10 +240,11 @@ TEST(Print, SharedTestsOnceAndSubjectsAskedOnce) {
   }
   EXPECT_EQ(route_body(reduction_branches(), task, "super().forward(x, dim, keepdim)"),
             R"(if type(x) is torch.Tensor and type(dim) is int and x.is_contiguous():
-    x_dim = x.dim()
+    x_shape = x.shape
+    x_dim = len(x_shape)
     if -x_dim <= dim < x_dim:
         x_dtype = x.dtype
-        x_size_dim = x.size(dim)
+        x_size_dim = x_shape[dim]
         if x_dtype == torch.float16:
             if 1 <= x_size_dim <= 256:
                 return sum_small(self, x, dim, keepdim)
@@ -282,14 +283,15 @@ TEST(Print, AVariableIsNotReadWhereItWasNotSet) {
   Task task = reduction_task();
   EXPECT_EQ(route_body(branches, task, "super().forward(x)"),
             R"(if type(x) is torch.Tensor:
-    x_dim = x.dim()
+    x_shape = x.shape
+    x_dim = len(x_shape)
     if x_dim == 2:
-        x_size_1 = x.size(1)
+        x_size_1 = x_shape[1]
         if x_size_1 == 8:
             return a(self, x, dim, keepdim)
         if x_size_1 == 16:
             return b(self, x, dim, keepdim)
-    if x_dim == 3 and x.size(1) == 8:
+    if x_dim == 3 and x_shape[1] == 8:
         return c(self, x, dim, keepdim)
 return super().forward(x)
 )");
@@ -312,8 +314,8 @@ TEST(Print, LongConditionsAreWrappedAndNamesDoNotCollide) {
     type(x) is torch.Tensor
     and type(dim) is int
     and type(keepdim) is bool
-    and x.dtype == torch.float16
     and x.is_contiguous()
+    and x.dtype == torch.float16
 ):
     x_dim = x.dim()
     if -x_dim <= dim < x_dim:
