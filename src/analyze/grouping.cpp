@@ -321,6 +321,7 @@ class RuleGrouping {
       }
     }
     std::vector<std::string> list;
+    list.reserve(ordered.size());
     for (auto& [key, text] : ordered) list.push_back(std::move(text));
     return list;
   }
