@@ -80,7 +80,9 @@ std::string header_comment(const PythonModule& base, const std::vector<Candidate
   std::string text;
   if (!header.tool_version.empty()) {
     std::vector<std::string> versions;
-    for (const auto& [name, version] : header.versions) versions.push_back(name + " " + version);
+    for (const auto& [name, version] : header.versions) {
+      versions.push_back(fmt::format("{} {}", name, version));
+    }
     std::string first = fmt::format("Written by ksplit {} on {} for {}", header.tool_version,
                                     header.date, header.device);
     if (!versions.empty()) first += fmt::format(" ({})", fmt::join(versions, ", "));

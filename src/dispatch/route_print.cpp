@@ -188,18 +188,19 @@ const std::string* Printer::known(const Subject& subject) const {
   return nullptr;
 }
 
-// The quickest way to ask: by index where the tuple is at hand, since a call that takes an argument
-// costs more than one that returns all of them.
+// The quickest way to ask: by index into a tuple, since a call with an argument takes several times
+// as long as one without.
 std::string Printer::question(const Subject& subject) const {
   using Kind = Subject::Kind;
   const std::string call = to_python(subject, task_.parameters);
   const auto open = call.find('(');
   if (is_tuple_of_strides(subject)) return call.substr(0, open) + "()";
   const std::optional<Subject> source = source_of(subject);
-  const std::string* tuple = source && *source != subject ? known(*source) : nullptr;
-  if (!tuple) return call;
-  if (subject.kind == Kind::rank) return fmt::format("len({})", *tuple);
-  return fmt::format("{}[{}]", *tuple, call.substr(open + 1, call.size() - open - 2));
+  if (!source || *source == subject) return call;
+  const std::string* variable = known(*source);
+  if (subject.kind == Kind::rank) return variable ? fmt::format("len({})", *variable) : call;
+  return fmt::format("{}[{}]", variable ? *variable : question(*source),
+                     call.substr(open + 1, call.size() - open - 2));
 }
 
 // x.size(dim) -> x_size_dim, x.size(-1) -> x_size_m1, x.dim() -> x_dim.
