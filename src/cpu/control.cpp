@@ -215,22 +215,39 @@ Status FunctionWriter::for_loop(const Operation& op, Schedule& schedule) {
   out.close();
   context_.times = outside;
 
-  for (std::size_t i = 0; i < count; ++i) {
-    const Value& result = op.result(i);
-    if (carried[i].kind == Carried::Kind::scalar) {
-      if (is_across(result)) {
-        define(result, carried[i].name);
-      } else {
-        context_.set_name(result, carried[i].name);
-      }
-    } else if (carried[i].kind == Carried::Kind::offset) {
-      context_.affine.assume(result, *context_.affine.of(*body.arguments[i + 1]));
-      context_.set_virtual(result);
-    } else {
-      context_.set_buffer(result, carried[i].name);
-    }
-  }
+  for (std::size_t i = 0; i < count; ++i) leave(op.result(i), *body.arguments[i + 1], carried[i]);
   return {};
+}
+
+/// Makes what a loop's variable holds in the end the loop's result.
+void FunctionWriter::leave(const Value& result, const Value& argument, const Carried& carried) {
+  Text& out = *context_.out;
+  // In a `switch` of blocks, variables of one case don't reach the others.
+  const bool one_of_many = result.block->region->blocks.size() > 1;
+  if (carried.kind == Carried::Kind::scalar) {
+    if (is_across(result)) {
+      define(result, carried.name);
+    } else {
+      context_.set_name(result, carried.name);
+    }
+  } else if (carried.kind == Carried::Kind::offset) {
+    Affine form = *context_.affine.of(argument);
+    if (one_of_many) {
+      const std::string name = context_.unique(carried.name + "_end");
+      context_.declarations.line(fmt::format("int64_t {} = 0;", name));
+      out.line(fmt::format("{} = {};", name, carried.name));
+      form.offset = Uniform::of(name);
+    }
+    context_.affine.assume(result, form);
+    context_.set_virtual(result);
+  } else if (one_of_many) {
+    const std::string buffer = context_.allocate(result);
+    out.line(fmt::format("for (int32_t i = 0; i < {0}; ++i) {1}[i] = {2}[i];",
+                         result.type.element_count(), buffer, carried.name));
+    context_.set_buffer(result, buffer);
+  } else {
+    context_.set_buffer(result, carried.name);
+  }
 }
 
 /// Has a tensor's next value written where the next iteration looks for it.

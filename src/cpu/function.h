@@ -70,6 +70,7 @@ class FunctionWriter {
   Status enter_regions(const ttir::Operation& op, Schedule& schedule);
   std::vector<bool> affine_arguments(const ttir::Operation& loop);
   Status carry(const ttir::Value& from, Carried& to, Schedule& schedule);
+  void leave(const ttir::Value& result, const ttir::Value& argument, const Carried& carried);
   void advance(std::vector<Carried>& carried);
   std::vector<std::string> result_places(const ttir::Operation& op, Schedule& schedule);
   Status give(std::span<ttir::Value* const> values, const std::vector<std::string>& places,

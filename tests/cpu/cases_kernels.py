@@ -269,6 +269,13 @@ def _() -> Tensors:
     return [x]
 
 
+@case("booleans")
+def _() -> Tensors:
+    x, y, out = torch.rand(64) > 0.5, torch.rand(64) > 0.5, torch.zeros(4, 64, dtype=torch.bool)
+    memory.booleans[(1,)](x, y, out, N=64)
+    return [out]
+
+
 @case("load_after_store")
 def _() -> Tensors:
     x, out = torch.randn(128), torch.zeros(128)
@@ -517,6 +524,13 @@ def _() -> Tensors:
 def _() -> Tensors:
     x, out = torch.randn(300), torch.zeros(300)
     control.early_return[(5,)](x, out, 300, 4, B=64)
+    return [out]
+
+
+@case("return_after_loop", 1e-6)
+def _() -> Tensors:
+    x, out = torch.randn(3 * 4 * 32), torch.zeros(3 * 32)
+    control.return_after_loop[(3,)](x, out, 3, B=32)
     return [out]
 
 

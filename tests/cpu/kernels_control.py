@@ -60,6 +60,23 @@ def early_return(x, out, n, limit, B: tl.constexpr):
 
 
 @triton.jit
+def return_after_loop(x, out, n, B: tl.constexpr):
+    """What a loop leaves is used in another block of the function."""
+    i = tl.arange(0, B)
+    p = x + tl.program_id(0) * 4 * B + i
+    total = tl.zeros([B], tl.float32)
+    count = 0
+    for k in range(n):
+        total += tl.load(p)
+        p += B
+        count += k
+    if tl.program_id(0) == 1:
+        tl.store(out + B + i, total)
+        return
+    tl.store(out + tl.program_id(0) * B + i, total + tl.load(p) * count)
+
+
+@triton.jit
 def branches(x, out, n, B: tl.constexpr):
     i = tl.program_id(0) * B + tl.arange(0, B)
     v = tl.load(x + i, mask=i < n, other=0.0)

@@ -55,6 +55,16 @@ def load_after_store(x, out, B: tl.constexpr):
 
 
 @triton.jit
+def booleans(x, y, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    a, b = tl.load(x + i), tl.load(y + i)
+    tl.store(out + i, a & b)
+    tl.store(out + N + i, a | b)
+    tl.store(out + 2 * N + i, a ^ b)
+    tl.store(out + 3 * N + i, a, mask=b)
+
+
+@triton.jit
 def gather_rows(table, index, out, N, K, BK: tl.constexpr, BN: tl.constexpr):
     k = tl.program_id(0) * BK + tl.arange(0, BK)
     n = tl.arange(0, BN)

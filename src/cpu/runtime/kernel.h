@@ -133,14 +133,18 @@ KSPLIT_FLOAT8(f8E4M3B11FNUZ, 3, 11, false, true)
 
 /// Division and remainder truncate. By zero they give -1 and the dividend, and the smallest number
 /// by -1 wraps, instead of a trap: lanes that a mask throws away may hold anything. 32-bit operands
-/// go through double, where the quotient is exact after truncation and loops vectorise.
+/// go through double, where the quotient is exact after truncation and loops vectorise; constants
+/// are left to the compiler.
 template <class T>
 inline T divide(T a, T b) {
-  if constexpr (sizeof(T) <= 4) {
-    return b == 0 ? T(-1) : T(int64_t(double(a) / double(b)));
-  } else {
-    constexpr bool is_signed = T(-1) < T(0);
+  constexpr bool is_signed = T(-1) < T(0);
+  if (__builtin_constant_p(b) && b != 0 && (!is_signed || b != T(-1))) return T(a / b);
+  if constexpr (sizeof(T) > 4) {
     return b == 0 ? T(-1) : is_signed && b == T(-1) ? T(T(0) - a) : T(a / b);
+  } else if constexpr (is_signed) {
+    return b == 0 ? T(-1) : b == T(-1) ? T(-a) : T(int32_t(double(a) / double(b)));
+  } else {
+    return b == 0 ? T(-1) : T(int64_t(double(a) / double(b)));
   }
 }
 
