@@ -207,8 +207,8 @@ Work work_of(const ElementwisePlan& plan, std::size_t sample, const TileShape& t
   const std::int64_t width =
       tile.rows > 0 ? tile.cols : std::min(round_up_to_power(cols), tile.cols);
   const std::int64_t height = tile.rows > 0 ? tile.rows : tile.elements / width;
-  double programs = static_cast<double>((rows + height - 1) / height) *
-                    static_cast<double>((cols + width - 1) / width);
+  double programs =
+      static_cast<double>(blocks_of(rows, height)) * static_cast<double>(blocks_of(cols, width));
   for (std::size_t i = 0; i + 2 < levels; ++i) programs *= static_cast<double>(sizes[i]);
   Work work;
   work.programs = programs;
@@ -287,7 +287,7 @@ Draft tiled_draft(const GeneratorContext& context, const ElementwisePlan& plan,
 int balanced_warps(std::int64_t elements, const DeviceProfile& profile) {
   const std::vector<int> fitting = fitting_warps(elements, profile);
   for (const int warps : fitting) {
-    if (warps == 0 || elements / (32 * warps) <= 16) return warps;
+    if (warps == 0 || per_thread(elements, warps) <= 16) return warps;
   }
   return fitting.back();
 }
@@ -308,7 +308,7 @@ std::vector<Draft> tiled_drafts(const GeneratorContext& context, const Elementwi
     for (const std::int64_t widest : {128, 512, 2048, 8192}) {
       if (widest > elements) continue;
       for (const int warps : fitting_warps(elements, profile)) {
-        if (warps > 0 && elements / (32 * warps) > 32) continue;
+        if (warps > 0 && per_thread(elements, warps) > 32) continue;
         drafts.push_back(tiled_draft(context, plan, {0, widest, elements, warps, false}));
       }
     }

@@ -110,6 +110,14 @@ std::int64_t round_up_to_power(std::int64_t value) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(value)));
 }
 
+std::int64_t blocks_of(std::int64_t size, std::int64_t block) {
+  return (size + block - 1) / block;
+}
+
+std::int64_t per_thread(std::int64_t tile, int warps) {
+  return tile / (std::int64_t{32} * warps);
+}
+
 std::int64_t largest_tile(const DeviceProfile& profile) {
   constexpr std::int64_t kBytesPerElement = 24;  // two operands, a result, fp32 copies, a mask
   const std::int64_t elements = profile.fast_memory_bytes / kBytesPerElement;
@@ -191,8 +199,8 @@ std::vector<int> fitting_warps(std::int64_t tile, const DeviceProfile& profile) 
   std::vector<int> fitting;
   const int widest = tile < 2048 ? 8 : 32;
   for (const int warps : profile.warps) {
-    const std::int64_t per_thread = tile / (32 * warps);
-    if (per_thread >= 2 && per_thread <= 32 && warps <= widest) fitting.push_back(warps);
+    const std::int64_t elements = per_thread(tile, warps);
+    if (elements >= 2 && elements <= 32 && warps <= widest) fitting.push_back(warps);
   }
   if (fitting.empty()) fitting.push_back(tile < 64 ? profile.warps.front() : profile.warps.back());
   return fitting;
@@ -214,11 +222,13 @@ Result<std::vector<Candidate>> ranked(const GeneratorContext& context, const std
                             generator, names.group_id, first_uncovered->index));
   }
   std::vector<std::pair<double, std::size_t>> order;
+  order.reserve(drafts.size());
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     order.emplace_back(log_estimate(drafts[i], context.cases.size(), context.profile), i);
   }
   std::sort(order.begin(), order.end());
   std::vector<Draft> best;
+  best.reserve(drafts.size());
   for (const auto& [estimate, index] : order) best.push_back(std::move(drafts[index]));
   spread_shapes(best);
   limit(best, context.profile.kind == "cpu" ? kMostCandidatesOnCpu : kMostCandidates);

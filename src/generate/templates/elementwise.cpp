@@ -237,7 +237,6 @@ Status read_tensors(ElementwisePlan& plan, const GeneratorContext& context) {
       }
     }
     plan.dtypes.insert(first->dtype);
-
     double elements = static_cast<double>(first->numel());
     double moved = elements;
     if (x && y) {
@@ -251,7 +250,6 @@ Status read_tensors(ElementwisePlan& plan, const GeneratorContext& context) {
     plan.elements.push_back(elements);
     plan.moved_bytes.push_back(static_cast<double>(first->item_bytes()) * (moved + elements));
   }
-
   if (plan.two_tensors()) plan.broadcast = *read_broadcast(pairs);
   return {};
 }

@@ -29,7 +29,6 @@ struct ElementwisePlan {
   std::string alpha_passed;  // host expression, when it is an argument
 
   std::set<std::string> dtypes;
-
   Guard numbers;  // types of the arguments that are numbers
 
   Broadcast broadcast;              // of two tensors

@@ -69,9 +69,9 @@ struct Maker {
   Work work(const ReductionFacts::Sizes& size, std::int64_t rows, std::int64_t cols,
             int warps) const {
     Work work;
-    work.programs = static_cast<double>((size.outer + rows - 1) / rows);
+    work.programs = static_cast<double>(blocks_of(size.outer, rows));
     work.elements = static_cast<double>(rows * cols);
-    work.steps = static_cast<double>((size.reduce + cols - 1) / cols);
+    work.steps = static_cast<double>(blocks_of(size.reduce, cols));
     work.bytes = plan.item_bytes * static_cast<double>(size.outer * (size.reduce + 1));
     work.warps = warps;
     return work;
@@ -285,7 +285,7 @@ void add_loops(std::vector<Draft>& drafts, const Maker& maker) {
       const bool contract = rows == 1 && cols == 1024;
       if (!contract && (cols > useful || rows * cols > largest || rows * cols < 1024)) continue;
       for (const int warps : fitting_warps(rows * cols, maker.context.profile)) {
-        const bool wide = warps == 0 || rows * cols / (32 * warps) <= 16;
+        const bool wide = warps == 0 || per_thread(rows * cols, warps) <= 16;
         const bool owed = contract && (warps == 0 || warps == 8);
         if (wide || owed) drafts.push_back(maker.loop(rows, cols, warps, owed));
       }

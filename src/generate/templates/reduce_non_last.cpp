@@ -156,9 +156,9 @@ struct Maker {
   Work work(const ReductionFacts::Sizes& size, std::int64_t rows, std::int64_t cols,
             int warps) const {
     Work work;
-    work.programs = static_cast<double>(size.outer * ((size.inner + cols - 1) / cols));
+    work.programs = static_cast<double>(size.outer * blocks_of(size.inner, cols));
     work.elements = static_cast<double>(rows * cols);
-    work.steps = static_cast<double>((size.reduce + rows - 1) / rows);
+    work.steps = static_cast<double>(blocks_of(size.reduce, rows));
     work.bytes = plan.item_bytes * static_cast<double>(size.outer * size.inner * (size.reduce + 1));
     work.warps = warps;
     return work;
@@ -372,7 +372,7 @@ void add_splits(std::vector<Draft>& drafts, const Maker& maker) {
   const std::int64_t cols = maker.folds_each_tile() ? 256 : 32;
   std::int64_t fewest = kMaxElements;
   for (const auto& size : maker.plan.sizes) {
-    fewest = std::min(fewest, size.outer * ((size.inner + cols - 1) / cols));
+    fewest = std::min(fewest, size.outer * blocks_of(size.inner, cols));
   }
   for (const int parts : worthwhile_parts(fewest, maker.plan.longest(), maker.context.profile)) {
     for (const std::int64_t rows : {16, 32}) {

@@ -58,9 +58,9 @@ Work combining_work(const ReductionFacts::Sizes& sizes, int parts, const DeviceP
 
 std::vector<int> worthwhile_parts(std::int64_t tiles, std::int64_t reduce,
                                   const DeviceProfile& profile) {
-  if (tiles >= 2 * profile.cores || reduce < kWorthSplitting) return {};
-  const std::int64_t wanted =
-      round_up_to_power(2 * profile.cores / std::max<std::int64_t>(tiles, 1));
+  const std::int64_t enough = std::int64_t{2} * profile.cores;
+  if (tiles >= enough || reduce < kWorthSplitting) return {};
+  const std::int64_t wanted = round_up_to_power(enough / std::max<std::int64_t>(tiles, 1));
   const std::int64_t most = std::min<std::int64_t>(128, largest_tile(profile) / kBlock);
   const int parts = static_cast<int>(std::clamp<std::int64_t>(wanted, 2, most));
   if (parts <= 4) return {parts};

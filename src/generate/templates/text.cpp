@@ -139,7 +139,8 @@ void HostText::launch(const LaunchText& launch) {
     grid = local("programs");
     add(fmt::format("{} = min({}, {}())\n", grid, tiles, names_.helper("core_count")));
   }
-  for (const auto& [name, value] : launch.constants) arguments.push_back(name + "=" + value);
+  for (const auto& [name, value] : launch.constants)
+    arguments.push_back(fmt::format("{}={}", name, value));
   constexpr int kDefaultWarps = 4;  // Triton's own: saying it again only costs host time
   if (launch.warps > 0 && launch.warps != kDefaultWarps)
     arguments.push_back(fmt::format("num_warps={}", launch.warps));
