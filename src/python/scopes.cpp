@@ -18,7 +18,7 @@ bool opens_scope(const PythonNode& node) {
 }
 
 std::string bound_by_alias(const PythonNode& alias) {
-  const std::string renamed = alias.identifier("asname");
+  std::string renamed = alias.identifier("asname");
   if (!renamed.empty()) return renamed;
   const std::string name = alias.identifier("name");
   return name.substr(0, name.find('.'));

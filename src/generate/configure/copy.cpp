@@ -115,7 +115,7 @@ class KeywordEditor {
     const std::string indent(indentation_at(text, last).substr(columns_));
     for (const std::string& item : added_) {
       if (own_lines) {
-        edits_.insert(offset, "\n" + indent + item + ",");
+        edits_.insert(offset, fmt::format("\n{}{},", indent, item));
       } else {
         edits_.insert(offset, last == brackets.begin + 1 ? item : ", " + item);
       }

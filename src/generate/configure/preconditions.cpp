@@ -86,6 +86,7 @@ std::vector<Guard> type_guards(const std::vector<const Case*>& cases) {
     }
   }
   std::vector<Guard> guards;
+  guards.reserve(by_kinds.size());
   for (const auto& [kinds, samples] : by_kinds) guards.push_back(guard_for(kinds, samples, varies));
   return guards;
 }

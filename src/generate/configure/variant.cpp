@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <optional>
 
 #include "python/kernels.h"
@@ -67,6 +68,7 @@ std::vector<KernelVariant> configs_for(const PythonModule& module, const HostGra
   std::stable_sort(traced.begin(), traced.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<KernelVariant> configs;
+  configs.reserve(traced.size());
   for (auto& [config, count] : traced) configs.push_back(std::move(config));
   const std::size_t chosen = configs.size();
   for (const TunedConfig& listed :
@@ -86,7 +88,8 @@ std::int64_t next_power_of_two(std::int64_t size) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size)));
 }
 
-// Other sizes for a tile: powers of two that cover a traced size in one step, then its neighbours.
+// Other sizes for a tile: powers of two that cover a traced size in one step, and its neighbours,
+// in turn.
 std::vector<std::int64_t> other_sizes(const TileSource& tile, const Choices& choices) {
   std::set<std::int64_t> covers;
   for (const auto& [use, parameter] : tile.parameters) {
@@ -103,14 +106,18 @@ std::vector<std::int64_t> other_sizes(const TileSource& tile, const Choices& cho
       if (size > 1) covers.insert(std::max(kSmallestTile, next_power_of_two(size)));
     }
   }
-  std::vector<std::int64_t> sizes(covers.begin(), covers.end());
-  if (sizes.size() > kMaxRowCovers) sizes.resize(kMaxRowCovers);
-  for (const std::int64_t size : {tile.value * 2, tile.value / 2, tile.value * 4, tile.value / 4}) {
-    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+  const std::int64_t value = tile.value;
+  covers.erase(value);
+  while (covers.size() > kMaxRowCovers) covers.erase(std::prev(covers.end()));
+  std::vector<std::int64_t> sizes = {value * 2, value / 2, value * 4, value / 4};
+  std::erase_if(sizes, [&](std::int64_t size) { return covers.count(size) != 0; });
+  auto place = sizes.begin();
+  for (const std::int64_t cover : covers) {
+    place = sizes.insert(place, cover) + 1;
+    if (place != sizes.end()) ++place;
   }
-  std::erase_if(sizes, [&](std::int64_t size) {
-    return size < kSmallestTile || size > kLargestTile || size == tile.value;
-  });
+  std::erase_if(sizes,
+                [&](std::int64_t size) { return size < kSmallestTile || size > kLargestTile; });
   return sizes;
 }
 

@@ -136,6 +136,27 @@ TEST(Configure, ADeviceWithoutWarpsGetsTilesOnly) {
   }
 }
 
+TEST(Configure, TilesThatCoverASizeAlternateWithNeighbours) {
+  Sample sample = test::row_sum_sample();  // BLOCK is 64, sizes are 100
+  sample.profile.warps.clear();
+  const auto tiles = [&] {
+    std::string text;
+    for (const Candidate& candidate : configured(sample)) {
+      const auto block = candidate.parameters.find("BLOCK");
+      const bool only = candidate.parameters.count("constexpr") == 1 &&
+                        candidate.parameters.at("constexpr").as_list()->size() == 2;
+      if (only && block != candidate.parameters.end()) text += to_python(block->second) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(tiles(), "128 32 256 16 ");
+  for (LaunchTrace& trace : sample.traces) {
+    trace.launches[0].arguments[2].value = Literal(1000);  // n_cols
+    trace.launches[0].arguments[3].value = Literal(3000);  // stride
+  }
+  EXPECT_EQ(tiles(), "1024 128 4096 32 256 16 ");
+}
+
 TEST(Configure, TilesThatExceedFastMemoryAreLeftOut) {
   Sample sample = test::row_sum_sample();
   sample.profile.fast_memory_bytes = 64 * 4;
