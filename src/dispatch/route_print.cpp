@@ -192,7 +192,7 @@ const std::string* Printer::known(const Subject& subject) const {
 // as long as one without.
 std::string Printer::question(const Subject& subject) const {
   using Kind = Subject::Kind;
-  const std::string call = to_python(subject, task_.parameters);
+  std::string call = to_python(subject, task_.parameters);
   const auto open = call.find('(');
   if (is_tuple_of_strides(subject)) return call.substr(0, open) + "()";
   const std::optional<Subject> source = source_of(subject);
