@@ -17,12 +17,13 @@ constexpr std::int64_t kManyElements = 10'000'000;
 
 std::optional<std::int64_t> element_count(const Features& features) {
   const auto found = features.find("element_count");
-  return found == features.end() ? std::nullopt : std::optional(*found->second.as_int());
+  return found == features.end() ? std::nullopt
+                                 : std::optional(std::get<std::int64_t>(found->second.value));
 }
 
 bool is_true(const Features& features, std::string_view name, bool missing) {
   const auto found = features.find(name);
-  return found == features.end() ? missing : *found->second.as_bool();
+  return found == features.end() ? missing : std::get<bool>(found->second.value);
 }
 
 /// Why cases are slow. The first whose test holds is meant.

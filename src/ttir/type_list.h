@@ -16,6 +16,7 @@ std::string list_of(std::span<const Type> types);
 template <class Values>
 std::vector<Type> types_of(const Values& values) {
   std::vector<Type> types;
+  types.reserve(values.size());
   for (const Value* value : values) types.push_back(value->type);
   return types;
 }

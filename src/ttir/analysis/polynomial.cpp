@@ -9,8 +9,8 @@
 namespace ksplit::ttir {
 
 std::strong_ordering Symbol::operator<=>(const Symbol& other) const {
-  if (const auto order = kind <=> other.kind; order != 0) return order;
-  if (const auto order = axis <=> other.axis; order != 0) return order;
+  if (const auto order = kind <=> other.kind; std::is_neq(order)) return order;
+  if (const auto order = axis <=> other.axis; std::is_neq(order)) return order;
   const int id = value != nullptr ? value->id : -1;
   return id <=> (other.value != nullptr ? other.value->id : -1);
 }
