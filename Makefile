@@ -2,7 +2,7 @@
 #
 #   make demo    set up, build, split examples/sum on the CPU, print the summary
 #   make test    set up, then every check and test
-#   make lint    formatting and static checks (clang-tidy takes as long as the tests)
+#   make lint    style and static checks (clang-tidy takes as long as the tests)
 #   make format  put all sources into the project's format
 #
 # KSPLIT_PYTHON=PATH keeps the torch and Triton of an interpreter of yours.
@@ -18,7 +18,7 @@ cxx_sources := $(shell git ls-files 'src/*.cpp' 'src/*.h' 'tests/*.cpp' 'tests/*
 # One process each: within one process, Triton's kernels are either interpreted or compiled.
 pytest_suites := $(sort $(dir $(shell git ls-files 'tests/*/test_*.py')))
 
-.PHONY: demo test lint format setup style tidy build-dev build-asan
+.PHONY: demo test lint format setup style tidy build-programs build-asan
 .NOTPARALLEL:
 
 demo: setup
@@ -26,13 +26,13 @@ demo: setup
 	cmake --build --preset release --parallel $(jobs)
 	build/release/ksplit split examples/sum --device cpu --trigger always --python $(python)
 
-# What fails soonest comes first; the runners' own summaries come last.
-test: style build-dev build-asan
+# What fails soonest comes first; the runners' own summaries come last. The C++ tests run under the
+# sanitizers only; the Python tests use the programs of the dev build.
+test: style build-asan build-programs
 	ctest --preset asan --parallel $(jobs)
-	ctest --preset dev --parallel $(jobs)
 	for suite in $(pytest_suites); do $(python) -m pytest $$suite || exit 1; done
 
-lint: style build-dev tidy
+lint: style tidy
 
 format: setup
 	$(ruff) check --fix .
@@ -47,12 +47,13 @@ style: setup
 	$(ruff) format --check .
 	@echo clang-format --dry-run; clang-format --dry-run -Werror $(cxx_sources)
 
-tidy:
+# Some sources include a header that the build writes.
+tidy: build-programs
 	$(python) tools/tidy.py build/dev
 
-build-dev: setup
+build-programs: setup
 	cmake --preset dev
-	cmake --build --preset dev --parallel $(jobs)
+	cmake --build --preset dev --parallel $(jobs) --target ksplit ksplit_cpu_native
 
 build-asan: setup
 	cmake --preset asan
