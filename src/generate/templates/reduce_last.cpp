@@ -150,12 +150,16 @@ std::string definitions(const KernelText& kernel, const HostText& host, const st
 
 /// Where all runs round up to one power of two, the block is that; else it follows each input.
 std::optional<Draft> Maker::tile(std::int64_t elements, int warps) const {
-  const std::optional<Guard> bound = plan.at_most(elements);
+  std::optional<Guard> bound = plan.at_most(elements);
   if (!bound) return std::nullopt;
   const std::int64_t longest = round_up_to_power(plan.longest());
-  const bool fixed = std::all_of(plan.sizes.begin(), plan.sizes.end(), [&](const auto& size) {
+  const bool alike = std::all_of(plan.sizes.begin(), plan.sizes.end(), [&](const auto& size) {
     return round_up_to_power(size.reduce) == longest;
   });
+  // None where [64, 16] and [16, 64] are reduced: tests of each size let [64, 64] in.
+  const std::optional<Guard> narrow = alike ? plan.at_most(longest) : std::nullopt;
+  const bool fixed = narrow.has_value();
+  if (narrow) bound = narrow;
   Host parts = host();
   LaunchText launch;
   launch.kernel = plan.names.kernel();
@@ -185,8 +189,7 @@ std::optional<Draft> Maker::tile(std::int64_t elements, int warps) const {
                           tile_body()};
   const std::string what =
       summary(fmt::format("at most {} elements long", fixed ? longest : elements));
-  Draft made = draft(definitions(kernel, parts.text, what, context.profile),
-                     fixed ? *plan.at_most(longest) : *bound);
+  Draft made = draft(definitions(kernel, parts.text, what, context.profile), *bound);
   made.parameters = {{"form", "tile"}, {"TILE", elements}};
   if (fixed) {
     made.parameters["BLOCK_RED"] = longest;

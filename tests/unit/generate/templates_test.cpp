@@ -149,6 +149,26 @@ TEST(TemplatesTest, EveryCandidateIsRightOnEveryCase) {
   }
 }
 
+// Tests of each size let [64, 64] in, which a block of the longest run, 1024, would not cover.
+TEST(TemplatesTest, BlocksCoverWhatSeveralAxesAreAllowed) {
+  json json = reduction("sum", "h200",
+                        {{tensor({4, 64, 16}), -1, false}, {tensor({4, 16, 64}), -1, false}});
+  json["reduction"]["dim"] = {{"constant", {-2, -1}}};
+  const auto sample = testing::read_sample(json);
+  const Case wide =
+      testing::read_case({tensor({4, 64, 64}), -1, false}, sample->task.parameters, 3);
+  bool tiled = false;
+  for (const Candidate& candidate : testing::run_generators(*sample).candidates) {
+    if (candidate.parameters.at("form") != Literal("tile")) continue;
+    tiled = true;
+    EXPECT_FALSE(candidate.parameters.contains("BLOCK_RED")) << candidate.id;
+    EXPECT_TRUE(std::ranges::any_of(candidate.preconditions, [&](const Guard& guard) {
+      return holds(guard, wide);
+    })) << candidate.id;
+  }
+  EXPECT_TRUE(tiled);
+}
+
 TEST(TemplatesTest, SilentWhereTheyHaveNothingToSay) {
   json sample = reduction("sum", "h200", kLast);
   sample.erase("reduction");
