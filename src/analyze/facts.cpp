@@ -156,9 +156,15 @@ std::optional<AttributeSource> axes_source(const Task& task, Attribute attribute
     const auto axes = axes_of(literal);
     return axes ? normal_axes(*axes, ranks[c]) : std::nullopt;
   };
+  std::vector<std::vector<std::int64_t>> reduced;  // by case
+  reduced.reserve(ranks.size());
+  for (std::size_t c = 0; c < ranks.size(); ++c) {
+    auto axes = normal(attribute.values[c], c);
+    if (!axes) return std::nullopt;
+    reduced.push_back(std::move(*axes));
+  }
   attribute.equals = [&](const Literal& argument, std::size_t c) {
-    const auto axes = normal(argument, c);
-    return axes && axes == normal(attribute.values[c], c);
+    return normal(argument, c) == reduced[c];
   };
   if (const auto argument = argument_source(task, attribute)) {
     return AttributeSource{argument, {}};
@@ -166,9 +172,8 @@ std::optional<AttributeSource> axes_source(const Task& task, Attribute attribute
   const auto written = [&](bool from_back) {
     std::optional<Literal> text;
     for (std::size_t c = 0; c < ranks.size(); ++c) {
-      const auto axes = normal(attribute.values[c], c);
       Literal::List list;
-      for (const std::int64_t axis : *axes) {
+      for (const std::int64_t axis : reduced[c]) {
         list.emplace_back(from_back ? axis - static_cast<std::int64_t>(ranks[c]) : axis);
       }
       Literal here = list.size() == 1 ? list.front() : Literal{std::move(list)};
@@ -179,13 +184,13 @@ std::optional<AttributeSource> axes_source(const Task& task, Attribute attribute
   };
   bool all_axes = true;
   for (std::size_t c = 0; c < ranks.size(); ++c) {
-    all_axes &= normal(attribute.values[c], c)->size() == ranks[c];
+    all_axes &= reduced[c].size() == ranks[c];
   }
   if (is_constant(attribute)) {
     const Literal& value = attribute.values.front();
-    const auto axes = axes_of(value);
-    const Literal plain = axes->size() == 1 ? Literal{axes->front()} : value;
-    return AttributeSource{std::nullopt, axes->empty() ? Literal{} : plain};
+    const Literal::List* list = value.as_list();
+    if (list == nullptr || list->size() > 1) return AttributeSource{std::nullopt, value};
+    return AttributeSource{std::nullopt, list->empty() ? Literal{} : list->front()};
   }
   if (all_axes) return AttributeSource{std::nullopt, Literal{}};
   for (const bool from_back : {false, true}) {

@@ -14,8 +14,8 @@ nlohmann::ordered_json to_json(const std::vector<Group>& groups) {
     Json features = Json::object();
     for (const auto& [name, value] : group.features) features[name] = value;
     Json baseline = Json::object();
-    baseline["speedup_vs_torch"] =
-        group.baseline_speedup ? Json(published(*group.baseline_speedup)) : Json(nullptr);
+    const std::optional<double>& speedup = group.baseline_speedup;
+    baseline["speedup_vs_torch"] = speedup ? Json(published(*speedup)) : Json(nullptr);
     Json json;
     json["group_id"] = group.group_id;
     json["case_indices"] = group.case_indices;

@@ -306,7 +306,9 @@ class RuleGrouping {
     std::map<std::pair<std::int64_t, std::string>, std::string> ordered;
     for (const std::size_t member : cell.members) {
       const Literal& feature = features_[member].find(dimension.feature)->second;
-      const std::int64_t rank = place_of(dimension, features_[member])->rank;
+      const auto place = place_of(dimension, features_[member]);
+      KSPLIT_CHECK(place, "a cell's cases have a place along every dimension");
+      const std::int64_t rank = place->rank;
       if (!dimension.classes.empty()) {
         const auto& one = dimension.classes[static_cast<std::size_t>(rank)];
         // "reduce_size": "<256" says it all, "axis_position": "==1" would not.

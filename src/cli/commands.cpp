@@ -81,10 +81,10 @@ Result<ExitStatus> run_bench(const Arguments& arguments, Console& console) {
     const auto microseconds = [](const Measurement& m) {
       return m.avg_latency_ms ? fmt::format("{:.2f} µs", *m.avg_latency_ms * 1000) : "-";
     };
-    console.line(fmt::format(
-        "case {:>3}  {:>12}  torch {:>12}  {}", shape.case_idx, microseconds(shape.implementation),
-        microseconds(shape.framework),
-        usable_ratio(shape) ? fmt::format("{:.2f}x", *usable_ratio(shape)) : "no ratio"));
+    const std::optional<double> ratio = usable_ratio(shape);
+    console.line(fmt::format("case {:>3}  {:>12}  torch {:>12}  {}", shape.case_idx,
+                             microseconds(shape.implementation), microseconds(shape.framework),
+                             ratio ? fmt::format("{:.2f}x", *ratio) : "no ratio"));
   }
   console.line(perf.speedup_vs_torch
                    ? fmt::format("bench     {:.2f}x torch (geomean of {} cases)",

@@ -137,12 +137,13 @@ Result<DeviceProfile> load_profile(const std::string& toml_text, const std::stri
   profile.warps = small_integers(reader, table, "warps");
   profile.stages = small_integers(reader, table, "stages");
   profile.bandwidth_bytes_per_us = reader.positive_real("bandwidth_bytes_per_us");
-  if (const std::string& kind = profile.kind; kind != "gpu" && kind != "cpu" && kind != "npu") {
-    if (table.contains("kind")) reader.refuse(*table.get("kind"), "kind", "gpu, cpu or npu");
+  const std::string& kind = profile.kind;
+  if (kind != "gpu" && kind != "cpu" && kind != "npu" && table.contains("kind")) {
+    reader.refuse(*table.get("kind"), "kind", "gpu, cpu or npu");
   }
   reader.refuse_others({"kind", "devices", "cores", "fast_memory_bytes", "grid_capped", "warps",
                         "stages", "bandwidth_bytes_per_us"});
-  if (reader.error()) return fail(std::move(*reader.error()));
+  if (auto& error = reader.error()) return fail(std::move(*error));
   return profile;
 }
 

@@ -44,12 +44,12 @@ std::string clock_text(const char* name, const Summary& summary, ArmTimes CaseSu
   const bool with_torch = !is_interpreted(summary);
   for (const CaseSummary& sample : summary.cases) {
     const ArmTimes& times = sample.*clock;
-    const auto measured = [](const std::optional<double>& us) { return us && *us > 0; };
-    if (!measured(times.split) || !measured(times.base)) continue;
-    if (with_torch && !measured(times.torch)) continue;
-    split += std::log(*times.split);
-    base += std::log(*times.base);
-    torch += with_torch ? std::log(*times.torch) : 0;
+    const double split_us = times.split.value_or(0), base_us = times.base.value_or(0);
+    const double torch_us = with_torch ? times.torch.value_or(0) : 1;
+    if (!(split_us > 0 && base_us > 0 && torch_us > 0)) continue;
+    split += std::log(split_us);
+    base += std::log(base_us);
+    torch += std::log(torch_us);
     ++count;
   }
   if (count == 0) return {};
@@ -135,7 +135,7 @@ std::string result_line(const Summary& summary) {
     facts.push_back(fmt::format("{} base{}", speedup(*overall.split_vs_base),
                                 is_interpreted(summary) ? " (interpreter)" : ""));
   }
-  if (overall.worst_vs_base) {
+  if (overall.worst_vs_base && overall.worst_vs_base_case) {
     facts.push_back(fmt::format("worst case {} base (case {})", speedup(*overall.worst_vs_base),
                                 *overall.worst_vs_base_case));
   }

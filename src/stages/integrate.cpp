@@ -9,6 +9,7 @@
 #include <ctime>
 #include <utility>
 
+#include "core/check.h"
 #include "dispatch/emit.h"
 #include "dispatch/router.h"
 #include "stages/version.h"
@@ -33,6 +34,7 @@ Header header_of(const Session& session, const std::vector<PartResult*>& adopted
   header.versions = {{"torch", info.torch}, {"triton", info.triton}};
   if (!info.driver.empty()) header.versions.emplace_back("driver", info.driver);
   for (const PartResult* part : adopted) {
+    KSPLIT_CHECK(part->winner, "an adopted part has a winner");
     header.branches.push_back(fmt::format(
         "{}: {} of {} cases, {:.2f}x the generic kernel", part->winner->candidate.host,
         part->case_indices.size(), session.task.cases.size(), 1 / part->adoption.group.ratio));
@@ -79,8 +81,8 @@ Result<std::string> assemble(const Session& session, SearchResult& found) {
       continue;
     }
     std::vector<Candidate> candidates;
-    candidates.reserve(adopted.size());
-    for (const PartResult* part : adopted) candidates.push_back(part->winner->candidate);
+    candidates.reserve(routed.size());
+    for (const RoutedPart& part : routed) candidates.push_back(*part.candidate);
     return emit_file(session.base, session.task, candidates,
                      route_body(*branches, session.task, base_call(session.task)),
                      header_of(session, adopted));

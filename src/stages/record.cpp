@@ -133,8 +133,8 @@ Status copy_data(const Session& session, const fs::path& folder, const std::stri
   return {};
 }
 
-VerifyResult verify_result_of(const Session& session, const PartResult& part) {
-  const std::vector<CaseAccuracy>& cases = part.winner->accuracy.cases;
+VerifyResult verify_result_of(const Session& session, const PartResult& part,
+                              const std::vector<CaseAccuracy>& cases) {
   VerifyResult result;
   result.op_name = session.task.op_name;
   result.total_cases = static_cast<int>(part.case_indices.size());
@@ -151,19 +151,21 @@ VerifyResult verify_result_of(const Session& session, const PartResult& part) {
   return result;
 }
 
-Status record_kernel(const Session& session, const PartResult& part, const Workspace& workspace) {
+Status record_kernel(const Session& session, const PartResult& part, const Tried& winner,
+                     const Workspace& workspace) {
   const std::string& op = session.task.op_name;
   const std::string& id = part.group_id;
   const fs::path folder = fs::path("verify") / id;
   const std::string implementation = "triton_" + id;
-  KSPLIT_TRY(const std::string code, read_file(part.winner->file));
+  KSPLIT_TRY(const std::string code, read_file(winner.file));
   KSPLIT_TRY_STATUS(workspace.write(fmt::format("kernels/{}_kernel_{}.py", op, id), code));
   KSPLIT_TRY_STATUS(workspace.write(folder / fmt::format("{}_{}.py", op, implementation), code));
   KSPLIT_TRY(const std::string task, task_of_group(session, part));
   KSPLIT_TRY_STATUS(workspace.write(folder / (op + "_torch.py"), task));
   KSPLIT_TRY_STATUS(copy_data(session, folder, op + "_torch", workspace));
-  return workspace.write(folder / verify_result_file(implementation),
-                         to_json(verify_result_of(session, part)).dump(2) + "\n");
+  return workspace.write(
+      folder / verify_result_file(implementation),
+      to_json(verify_result_of(session, part, winner.accuracy.cases)).dump(2) + "\n");
 }
 
 Status record_perf(const Session& session, const PartResult& part, const Integration& whole,
@@ -219,7 +221,7 @@ Status record(const Session& session, const Plan& plan, const SearchResult& foun
   KSPLIT_TRY_STATUS(workspace.write("split_summary.json", to_json(summary).dump(2) + "\n"));
   for (const GroupResult& group : found.groups) {
     for (const PartResult& part : group.parts) {
-      if (part.winner) KSPLIT_TRY_STATUS(record_kernel(session, part, workspace));
+      if (part.winner) KSPLIT_TRY_STATUS(record_kernel(session, part, *part.winner, workspace));
       KSPLIT_TRY_STATUS(record_perf(session, part, whole, workspace));
     }
   }

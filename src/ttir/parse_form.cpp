@@ -225,10 +225,11 @@ Status ModuleParser::resolve_form(Operation& op, const std::vector<ResultName>& 
 
   for (std::size_t g = 0; g < reading.groups.size(); ++g) {
     const std::vector<Use>& group = reading.groups[g];
+    const std::optional<std::vector<Type>>& known = types[g];
     op.segments.push_back(static_cast<int>(group.size()));
     for (std::size_t i = 0; i < group.size(); ++i) {
-      const auto type = types[g] ? std::optional((*types[g])[i])
-                                 : type_in_group(signature.operands[g], i, reading.bindings);
+      const auto type = known ? std::optional((*known)[i])
+                              : type_in_group(signature.operands[g], i, reading.bindings);
       KSPLIT_TRY(Value * value, resolve(group[i], type));
       op.operands.push_back(value);
     }

@@ -136,15 +136,16 @@ std::optional<std::string> bind_types(std::span<const TypeTerm> terms, TypeGroup
                                       TypeBindings& bindings, std::string_view what) {
   KSPLIT_CHECK(terms.size() == groups.size(), "one group of types for each term");
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (!groups[i]) continue;
-    const std::size_t count = groups[i]->size();
+    const auto& group = groups[i];
+    if (!group) continue;
+    const std::size_t count = group->size();
     if ((terms[i].count == Count::one && count != 1) ||
         (terms[i].count == Count::optional && count > 1)) {
       return fmt::format("{} {} should be one value but is {}", what, i, count);
     }
     if (terms[i].function != TypeFunction::variable) continue;
     const std::string where = fmt::format("{} {}", what, i);
-    if (auto wrong = bind_variable(terms[i], *groups[i], bindings, where)) return wrong;
+    if (auto wrong = bind_variable(terms[i], *group, bindings, where)) return wrong;
   }
   return std::nullopt;
 }
@@ -152,9 +153,10 @@ std::optional<std::string> bind_types(std::span<const TypeTerm> terms, TypeGroup
 std::optional<std::string> check_types(std::span<const TypeTerm> terms, TypeGroups groups,
                                        const TypeBindings& bindings, std::string_view what) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (!groups[i]) continue;
+    const auto& group = groups[i];
+    if (!group) continue;
     const std::string where = fmt::format("{} {}", what, i);
-    if (auto wrong = check_term(terms[i], *groups[i], bindings, where)) return wrong;
+    if (auto wrong = check_term(terms[i], *group, bindings, where)) return wrong;
   }
   return std::nullopt;
 }

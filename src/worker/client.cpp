@@ -174,10 +174,10 @@ Result<json> Worker::exchange(const char* op, json request, std::chrono::millise
   Result<Answer> answer = decode_answer(op, last_id_, *text);
   if (!answer) return lose_process(std::move(answer).error());
   process_->log().append(answer->traceback);
-  if (answer->error) {
+  if (std::optional<Error>& error = answer->error) {
     // The worker's word that it, or its device, is broken.
-    if (answer->error->code == ErrorCode::worker_failed) return lose_process(*answer->error);
-    return fail(*std::move(answer->error));
+    if (error->code == ErrorCode::worker_failed) return lose_process(*error);
+    return fail(*std::move(error));
   }
   return std::move(*answer->result);
 }

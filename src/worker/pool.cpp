@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/check.h"
 #include "worker/interrupt.h"
 
 namespace ksplit {
@@ -48,7 +49,9 @@ Result<WorkerPool> WorkerPool::start(const WorkerOptions& options, int size) {
     started[i] = Worker::start(std::move(own));
   });
   std::vector<Worker> workers;
+  workers.reserve(count);
   for (std::optional<Result<Worker>>& slot : started) {
+    KSPLIT_CHECK(slot, "every start has a result");
     KSPLIT_TRY(Worker worker, *std::move(slot));
     workers.push_back(std::move(worker));
   }
@@ -61,12 +64,12 @@ WorkerPool::~WorkerPool() {
 }
 
 Result<LoadOutcome> WorkerPool::load(const LoadRequest& request) {
-  std::vector<std::optional<Result<LoadOutcome>>> loaded(workers_.size());
+  std::vector<Result<LoadOutcome>> loaded(workers_.size());
   in_threads(workers_.size(), [&](std::size_t i) { loaded[i] = workers_[i].load(request); });
-  for (const auto& slot : loaded) {
-    if (!*slot) return fail(slot->error());
+  for (const auto& one : loaded) {
+    if (!one) return fail(one.error());
   }
-  return **std::move(loaded.front());
+  return std::move(loaded.front());
 }
 
 void WorkerPool::set_request_limit(std::chrono::milliseconds limit) {

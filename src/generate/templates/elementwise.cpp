@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/check.h"
+
 namespace ksplit::templates {
 namespace {
 
@@ -250,7 +252,11 @@ Status read_tensors(ElementwisePlan& plan, const GeneratorContext& context) {
     plan.elements.push_back(elements);
     plan.moved_bytes.push_back(static_cast<double>(first->item_bytes()) * (moved + elements));
   }
-  if (plan.two_tensors()) plan.broadcast = *read_broadcast(pairs);
+  if (plan.two_tensors()) {
+    auto broadcast = read_broadcast(pairs);
+    KSPLIT_CHECK(broadcast, "what broadcasts case by case does so together");
+    plan.broadcast = *std::move(broadcast);
+  }
   return {};
 }
 

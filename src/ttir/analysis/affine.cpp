@@ -265,9 +265,11 @@ void AffineForms::follow_loop(const Operation& op) {
   }
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const Value& argument = *arguments[i + 1];
-    const auto added = steps[i] ? product(*steps[i], round) : std::nullopt;
-    if (!added || !carry(argument, *starts[i], *added)) set_opaque(argument);
-    if (steps[i] && steps[i]->is_zero()) set(*op.results[i], starts[i]);
+    const Form& start = starts[i];
+    const std::optional<Polynomial>& change = steps[i];
+    const auto added = change ? product(*change, round) : std::nullopt;
+    if (!start || !added || !carry(argument, *start, *added)) set_opaque(argument);
+    if (change && change->is_zero()) set(*op.results[i], start);
   }
   follow(*op.regions[0]);
   --loops_around_;
