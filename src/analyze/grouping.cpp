@@ -181,6 +181,7 @@ class RuleGrouping {
     join_small_cells();
     std::sort(cells_.begin(), cells_.end(), comes_before);
     std::vector<Group> groups;
+    groups.reserve(cells_.size());
     for (const Cell& cell : cells_) groups.push_back(group_of(cell));
     return groups;
   }
@@ -410,6 +411,7 @@ Result<std::vector<Group>> make_groups(const Task& task, const std::vector<Refer
                                        const PerfResult& perf, const RuleSet& rules, bool forced) {
   KSPLIT_CHECK(task.cases.size() == graphs.size(), "one trace a case");
   std::vector<Features> features;
+  features.reserve(graphs.size());
   for (std::size_t c = 0; c < graphs.size(); ++c) {
     features.push_back(case_features(task.cases[c], graphs[c]));
   }

@@ -59,7 +59,7 @@ std::string describe(const Error& error) {
     text += fmt::format("  --> {}", error.at->file);
     if (error.at->line > 0) text += fmt::format(":{}", error.at->line);
     if (error.at->column > 0) text += fmt::format(":{}", error.at->column);
-    text += "\n";
+    text += '\n';
   }
   for (const std::string& cause : error.causes) text += fmt::format("   = {}\n", cause);
   if (!error.hint.empty()) text += fmt::format("\nhint: {}\n", error.hint);

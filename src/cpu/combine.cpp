@@ -53,6 +53,7 @@ Result<std::string> write_function(FunctionContext& context, const Operation& op
   const std::size_t count = op.operands.size();
   Text text;
   std::vector<std::string> parameters;
+  parameters.reserve(body.arguments.size() + count);
   FunctionContext inner(context.shared, context.function);
   for (const Value* argument : body.arguments) {
     parameters.push_back(fmt::format("{} {}", c_type(argument->type), inner.name(*argument)));
@@ -80,7 +81,7 @@ Result<std::string> write_function(FunctionContext& context, const Operation& op
           fmt::format("{} const {} = {};", c_type(result->type), inner.name(*result), expression));
     }
   }
-  const std::string name = context.shared.unique("combine");
+  std::string name = context.shared.unique("combine");
   Text& file = context.shared.helpers;
   file.open(fmt::format("inline __attribute__((always_inline)) void {}({})", name,
                         fmt::join(parameters, ", ")));
@@ -123,6 +124,7 @@ std::string Combine::statement(const std::vector<std::string>& left,
                        fmt::join(out, ", "));
   }
   std::vector<std::string> operands;
+  operands.reserve(operand_of_.size());
   for (const int side : operand_of_) operands.push_back(side == 0 ? left[0] : right[0]);
   return fmt::format("{} = {};", out[0], *elementwise_expression(*single_, 0, operands));
 }

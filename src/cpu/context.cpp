@@ -56,7 +56,7 @@ bool is_loop_variable(const std::string& name) {
 }
 
 std::string unused(std::string_view base, const std::unordered_set<std::string>& taken) {
-  const std::string wanted = identifier(base);
+  std::string wanted = identifier(base);
   const auto is_free = [&](const std::string& name) {
     return !taken.contains(name) && !reserved().contains(name) && !is_loop_variable(name);
   };

@@ -62,7 +62,7 @@ class FunctionContext {
   /// A C++ identifier for the value: its name in the source where that is one.
   std::string name(const ttir::Value& value);
   /// Lets a value go by the name of a variable that holds it.
-  void set_name(const ttir::Value& value, std::string name) { value_names_[&value] = name; }
+  void set_name(const ttir::Value& value, const std::string& name) { value_names_[&value] = name; }
   /// The name of a scalar, or the literal of a constant.
   std::string scalar(const ttir::Value& value);
   /// A new identifier in this function.
@@ -74,7 +74,7 @@ class FunctionContext {
   void release(const std::string& buffer);
 
   /// Has allocate(value) give this buffer, which is not to be released.
-  void prefer(const ttir::Value& value, std::string buffer) { preferred_[&value] = buffer; }
+  void prefer(const ttir::Value& value, const std::string& buffer) { preferred_[&value] = buffer; }
   bool prefers(const ttir::Value& value, const std::string& buffer) const {
     const auto found = preferred_.find(&value);
     return found != preferred_.end() && found->second == buffer;

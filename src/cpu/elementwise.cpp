@@ -397,7 +397,7 @@ Result<std::string> elementwise_expression(const Operation& op, int result,
   if (op.is("arith.mulsi_extended")) return wide_product(in, result, true);
   if (op.is("arith.mului_extended")) return wide_product(in, result, false);
   if (op.is("arith.addui_extended")) {
-    const std::string sum = fmt::format("{} + {}", in[0], in[1]);
+    std::string sum = fmt::format("{} + {}", in[0], in[1]);
     if (result == 0) return sum;
     return fmt::format("{} < {}", as_unsigned(in.type(0), sum), in.as_unsigned(0));
   }

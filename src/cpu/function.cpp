@@ -253,6 +253,7 @@ Status FunctionWriter::scalar_store(const Operation& op, Schedule& schedule) {
 
 Status FunctionWriter::reduce(const Operation& op, Schedule& schedule) {
   std::vector<std::string> targets;
+  targets.reserve(op.results.size());
   for (const Value* result : op.results) {
     targets.push_back(result->type.is_tensor() ? context_.allocate(*result) : declare(*result));
   }

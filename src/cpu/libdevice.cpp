@@ -230,7 +230,7 @@ Result<std::string> libdevice_expression(std::string_view symbol,
     form = found->second;
   } else if (const auto twin = float_functions().find(name); twin != float_functions().end()) {
     form = twin->second;
-  } else if (name.ends_with("f")) {
+  } else if (name.ends_with('f')) {
     const auto base = float_functions().find(name.substr(0, name.size() - 1));
     if (base != float_functions().end()) form = base->second;
     single = true;

@@ -31,6 +31,7 @@ NestWriter::NestWriter(FunctionContext& context, const Nest& nest)
 
 Status NestWriter::write() {
   std::vector<const Root*> roots;
+  roots.reserve(nest_.roots.size());
   for (const Root& root : nest_.roots) roots.push_back(&root);
   // A lane's loads come before its store.
   std::stable_partition(roots.begin(), roots.end(),
@@ -172,7 +173,7 @@ Result<NestWriter::Slot> NestWriter::value(const Value& value, const Indices& at
   for (const Index& index : at) where += index.text + ",";
   const auto key = std::make_pair(&value, where);
   if (const auto found = computed_.find(key); found != computed_.end()) return found->second;
-  KSPLIT_TRY(const Slot slot, compute(value, at));
+  KSPLIT_TRY(Slot slot, compute(value, at));
   computed_[key] = slot;
   return slot;
 }
@@ -211,6 +212,7 @@ NestWriter::Slot NestWriter::constant(const Value& value, const Indices& at) {
   if (dense.is_splat()) return {literal(type, dense.bits[0]), 0};
   const std::string array = context_.shared.unique(value.name);
   std::vector<std::string> items;
+  items.reserve(dense.bits.size());
   for (const std::uint64_t bits : dense.bits) items.push_back(literal(type, bits));
   context_.shared.helpers.line(
       fmt::format("const {} {}[] = {{{}}};", c_type(type), array, fmt::join(items, ", ")));

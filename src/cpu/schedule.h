@@ -71,7 +71,9 @@ class Schedule {
   void pin_addends(const ttir::Value& value);
 
   /// Makes `buffer` the value's, to be released once the value is dead.
-  void own(const ttir::Value& value, std::string buffer) { own_.emplace_back(&value, buffer); }
+  void own(const ttir::Value& value, const std::string& buffer) {
+    own_.emplace_back(&value, buffer);
+  }
 
   bool has_open_store() const { return last_store_ >= 0; }
 

@@ -54,7 +54,7 @@ std::string comment(std::string_view text, std::size_t hang) {
       result += line + "\n";
       line = "#" + std::string(hang, ' ');
     }
-    line += " ";
+    line += ' ';
     line += piece;
     begin = end + 1;
   }
@@ -63,6 +63,7 @@ std::string comment(std::string_view text, std::size_t hang) {
 
 std::string parameters_text(const Candidate& candidate) {
   std::vector<std::string> items;
+  items.reserve(candidate.parameters.size());
   for (const auto& [name, value] : candidate.parameters) {
     items.push_back(fmt::format("{}={}", name, to_python(value)));
   }
@@ -80,6 +81,7 @@ std::string header_comment(const PythonModule& base, const std::vector<Candidate
   std::string text;
   if (!header.tool_version.empty()) {
     std::vector<std::string> versions;
+    versions.reserve(header.versions.size());
     for (const auto& [name, version] : header.versions) {
       versions.push_back(fmt::format("{} {}", name, version));
     }
@@ -110,7 +112,7 @@ std::size_t preamble_size(std::string_view text) {
   int number = 0;
   for (const std::string_view line : lines_of(text)) {
     const bool shebang = number == 0 && line.starts_with("#!");
-    const bool encoding = line.starts_with("#") && line.find("coding") != std::string_view::npos;
+    const bool encoding = line.starts_with('#') && line.find("coding") != std::string_view::npos;
     if (++number > 2 || (!shebang && !encoding)) break;
     size = std::min(size + line.size() + 1, text.size());
   }
@@ -145,7 +147,7 @@ ByteRange with_comments_above(std::string_view text, ByteRange range) {
 }
 
 std::string free_identifier(const PythonModule& module, std::string name) {
-  while (module.text.find(name) != std::string::npos) name += "_";
+  while (module.text.find(name) != std::string::npos) name += '_';
   return name;
 }
 
@@ -196,7 +198,7 @@ RenamedBase rename_base(const PythonModule& base) {
   for (const ByteRange& range : cut) {
     renamed.main_blocks += "\n\n";
     renamed.main_blocks += trim_lines(renamed.edits.apply(base.text, range));
-    renamed.main_blocks += "\n";
+    renamed.main_blocks += '\n';
     // The blank lines above go too; those below now part what was around the block.
     const std::size_t code = range.begin == 0
                                  ? std::string::npos
@@ -308,7 +310,7 @@ std::string new_class(const PythonModule& base, const Task& task, const FoundMet
   text += "    " + layout_items(fmt::format("def {}", kRoute), signature, tail, 4) + "\n";
   for (const std::string_view line : lines_of(route_body)) {
     if (!line.empty()) text += fmt::format("        {}", line);
-    text += "\n";
+    text += '\n';
   }
   return text;
 }
@@ -387,13 +389,13 @@ Result<std::string> emit_file(const PythonModule& base, const Task& task,
 
   std::string text = base.text.substr(0, preamble);
   text += header_comment(base, candidates, header, renamed.class_name);
-  text += "\n";
+  text += '\n';
   text += trim_lines(renamed.edits.apply(base.text, {preamble, base.text.size()}));
-  text += "\n";
+  text += '\n';
   for (const Candidate& candidate : candidates) {
     text += "\n\n" + comment(description(candidate), 2);
     text += trim_lines(candidate.definitions);
-    text += "\n";
+    text += '\n';
   }
   text += "\n\n" + new_class(base, task, forward, renamed.class_name, route_body);
   return text + renamed.main_blocks;
@@ -407,7 +409,7 @@ Result<std::string> emit_candidate_file(const PythonModule& base, const Task& ta
   std::string unindented;
   for (const std::string_view line : lines_of(body)) {
     unindented += line.starts_with("        ") ? line.substr(8) : line;
-    unindented += "\n";
+    unindented += '\n';
   }
   return emit_file(base, task, {candidate}, unindented, header);
 }

@@ -310,6 +310,7 @@ std::string print_route(const RouteBlock& tree, const std::vector<RouteBranch>& 
 std::string route_body(const std::vector<RouteBranch>& branches, const Task& task,
                        const std::string& fallback_text) {
   std::vector<const Case*> samples;
+  samples.reserve(task.cases.size());
   for (const Case& sample : task.cases) samples.push_back(&sample);
   return print_route(build_route_tree(branches, samples), branches, task, fallback_text);
 }

@@ -91,6 +91,7 @@ std::string verify_line(const Summary& summary) {
   const int refused = summary.candidates - summary.accurate;
   if (refused > 0) text += fmt::format(", {} refused", refused);
   std::vector<std::string> reasons;
+  reasons.reserve(summary.refusals.size());
   for (const RefusalCount& refusal : summary.refusals) {
     reasons.push_back(fmt::format("{} {}", refusal.count, refusal.reason));
   }

@@ -108,6 +108,7 @@ Result<std::string> task_of_group(const Session& session, const PartResult& part
   KSPLIT_TRY(std::string text, read_file(session.options.task));
   if (text.find("def get_input_groups") == std::string::npos) return text;
   std::vector<int> positions;
+  positions.reserve(part.case_indices.size());
   for (const int index : part.case_indices) positions.push_back(index - 1);
   return text + fmt::format(
                     "\n\n_all_input_groups = get_input_groups\n\n\n"

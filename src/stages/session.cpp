@@ -15,6 +15,7 @@ namespace ksplit {
 
 std::vector<int> Session::case_indices() const {
   std::vector<int> indices;
+  indices.reserve(task.cases.size());
   for (const Case& sample : task.cases) indices.push_back(sample.index);
   return indices;
 }

@@ -71,7 +71,7 @@ Status Workspace::copy(const fs::path& from, const fs::path& relative) const {
 }
 
 Result<fs::path> Workspace::write_scratch(const std::string& name, std::string_view content) const {
-  const fs::path path = scratch_ / name;
+  fs::path path = scratch_ / name;
   KSPLIT_TRY_STATUS(write_file(path, content));
   return path;
 }

@@ -267,7 +267,7 @@ Result<PerfResult> read_perf(const std::filesystem::path& file) {
 
 std::optional<std::filesystem::path> find_perf(const std::filesystem::path& directory) {
   for (const char* name : {"optimized_perf_result.json", "perf_result.json"}) {
-    const std::filesystem::path file = directory / "output" / name;
+    std::filesystem::path file = directory / "output" / name;
     std::error_code unreadable;
     if (std::filesystem::exists(file, unreadable)) return file;
   }

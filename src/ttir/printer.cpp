@@ -172,7 +172,7 @@ std::string ModulePrinter::module(const Module& module) {
   }
   --indent_;
   line();
-  out_ += "}";
+  out_ += '}';
   location(module.location);
   return out_ + "\n" + names_.definitions();
 }
@@ -190,7 +190,7 @@ void ModulePrinter::function(const Function& function) {
     if (!attributes.empty()) out_ += " " + print_dictionary(attributes, nullptr);
     if (argument != nullptr) location(argument->location);
   }
-  out_ += ")";
+  out_ += ')';
   if (!function.results.empty()) out_ += " -> " + result_list(function.results);
   if (!function.attributes.empty()) {
     out_ += " attributes " + print_dictionary(function.attributes, nullptr);
@@ -198,7 +198,7 @@ void ModulePrinter::function(const Function& function) {
   if (!function.body.empty()) {
     out_ += " {";
     region(function.body, /*entry_label=*/false);
-    out_ += "}";
+    out_ += '}';
   }
   location(function.location);
 }
@@ -228,15 +228,15 @@ void ModulePrinter::block_label(const Block& block) {
   ++indent_;
   out_ += fmt::format("^bb{}", block.index);
   if (!block.arguments.empty()) {
-    out_ += "(";
+    out_ += '(';
     for (const Value* argument : block.arguments) {
       if (argument->index > 0) out_ += ", ";
       out_ += fmt::format("%{}: {}", argument->name, argument->type.str());
       location(argument->location);
     }
-    out_ += ")";
+    out_ += ')';
   }
-  out_ += ":";
+  out_ += ':';
   if (block.index == 0) return;
   std::vector<std::string> from;
   for (const auto& other : block.region->blocks) {
@@ -314,11 +314,11 @@ void ModulePrinter::generic(const Operation& op, bool with_regions) {
     out_ += " (";
     for (const auto& inner : op.regions) {
       if (inner != op.regions.front()) out_ += ", ";
-      out_ += "{";
+      out_ += '{';
       if (!inner->empty()) region(*inner, /*entry_label=*/true);
-      out_ += "}";
+      out_ += '}';
     }
-    out_ += ")";
+    out_ += ')';
   }
   if (!discardable.empty()) out_ += " " + print_dictionary(discardable, op.info);
   out_ += fmt::format(" : ({}) -> {}", list_of(operand_types), result_list(types_of(op.results)));
@@ -327,6 +327,7 @@ void ModulePrinter::generic(const Operation& op, bool with_regions) {
 void ModulePrinter::compact(const Operation& op) {
   const Signature& signature = op.info->signature;
   std::vector<std::optional<std::vector<Type>>> operands;
+  operands.reserve(signature.operands.size());
   for (std::size_t g = 0; g < signature.operands.size(); ++g) {
     operands.emplace_back(types_of(op.operand_group(g)));
   }
@@ -337,6 +338,7 @@ void ModulePrinter::compact(const Operation& op) {
     bind_types(signature.results, {&all, 1}, bindings, "result");
   } else {
     std::vector<std::optional<std::vector<Type>>> results;
+    results.reserve(op.results.size());
     for (const Value* result : op.results) results.emplace_back(std::vector{result->type});
     results.resize(signature.results.size());
     bind_types(signature.results, results, bindings, "result");
@@ -458,7 +460,7 @@ void ModulePrinter::custom(const Operation& op, bool with_regions) {
 void ModulePrinter::body(const Operation& op, std::size_t index) {
   out_ += " {";
   region(*op.regions[index], op.is("scf.while") && index == 1);
-  out_ += "}";
+  out_ += '}';
 }
 
 std::string assignments(const std::vector<Value*>& arguments, std::size_t first,

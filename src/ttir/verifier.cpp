@@ -230,6 +230,7 @@ class Verifier {
   static Status check_signature(const Operation& op) {
     const Signature& signature = op.info->signature;
     std::vector<std::optional<std::vector<Type>>> operands;
+    operands.reserve(signature.operands.size());
     for (std::size_t g = 0; g < signature.operands.size(); ++g) {
       operands.emplace_back(types_of(op.operand_group(g)));
     }

@@ -89,7 +89,7 @@ std::optional<fs::path> find_package() {
   }
   const fs::path binary = folder_of_this_binary();
   for (const char* up : {"..", "../..", "../../.."}) {
-    const fs::path folder = (binary / up / "python").lexically_normal();
+    fs::path folder = (binary / up / "python").lexically_normal();
     std::error_code ignored;
     if (fs::exists(folder / "ksplit" / "worker.py", ignored)) return folder;
   }

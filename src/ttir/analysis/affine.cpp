@@ -260,6 +260,7 @@ void AffineForms::follow_loop(const Operation& op) {
   }
   follow(*op.regions[0]);
   std::vector<std::optional<Polynomial>> steps;
+  steps.reserve(starts.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     steps.push_back(starts[i] ? step_of(op, i) : std::nullopt);
   }
