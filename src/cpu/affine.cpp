@@ -34,7 +34,9 @@ Uniform operator+(const Uniform& a, const Uniform& b) {
   Uniform sum = a;
   sum.constant += b.constant;
   for (const auto& [expression, factor] : b.terms) {
-    if ((sum.terms[expression] += factor) == 0) sum.terms.erase(expression);
+    std::int64_t& total = sum.terms[expression];
+    total += factor;
+    if (total == 0) sum.terms.erase(expression);
   }
   return sum;
 }

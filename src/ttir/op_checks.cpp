@@ -25,6 +25,7 @@ std::string words_for(std::span<const Type> types) {
 template <class Values>
 std::vector<Type> elements_of(const Values& values) {
   std::vector<Type> types;
+  types.reserve(values.size());
   for (const Value* value : values) types.push_back(value->type.element());
   return types;
 }
@@ -257,7 +258,7 @@ std::string check_block_pointer(const Operation& op) {
   if (!pointer.is_pointer() || !pointer.pointee().is_tensor()) {
     return "the result should point to a tensor";
   }
-  const auto rank = static_cast<int>(pointer.pointee().rank());
+  const int rank = pointer.pointee().rank();
   for (std::size_t g = 1; g < op.segments.size(); ++g) {
     if (op.segments[g] != rank) {
       return fmt::format("each list should have {} values, one per dimension", rank);

@@ -35,7 +35,10 @@ Decimal decimal_of(double value, int precision) {
   int binary_exponent = 0;
   double mantissa = std::frexp(std::fabs(value), &binary_exponent);
   int fraction_bits = 0;  // of the mantissa, until it is odd
-  for (; mantissa != std::floor(mantissa); mantissa *= 2) ++fraction_bits;
+  while (mantissa != std::floor(mantissa)) {
+    mantissa *= 2;
+    ++fraction_bits;
+  }
   const int decimals = std::max(fraction_bits - binary_exponent, 0);
 
   // The exact digits of value * 10^decimals.
@@ -99,7 +102,7 @@ std::string compact_decimal(double value, int precision) {
   const bool scientific = exponent >= 0 ? exponent > kMaxPadding || count + exponent > precision
                                         : leading < 0 && -leading > kMaxPadding;
   if (scientific) {
-    if (count == 1) digits += "0";
+    if (count == 1) digits += '0';
     return fmt::format("{}{}.{}E{:+}", sign, digits[0], digits.substr(1), leading);
   }
   if (exponent >= 0) return sign + digits + std::string(static_cast<std::size_t>(exponent), '0');

@@ -372,8 +372,9 @@ Result<Location> SyntaxReader::read_location_body() {
 Result<int> SyntaxReader::read_small_number(std::string_view what) {
   KSPLIT_TRY(const Token token, expect(Token::Kind::number, what));
   int number = 0;
-  const char* last = token.text.data() + token.text.size();
-  const auto [end, error] = std::from_chars(token.text.data(), last, number);
+  const char* first = token.text.data();
+  const char* last = first + token.text.size();
+  const auto [end, error] = std::from_chars(first, last, number);
   if (error != std::errc() || end != last) {
     return malformed(fmt::format("{} out of range", what), token.begin);
   }

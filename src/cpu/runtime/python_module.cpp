@@ -129,7 +129,7 @@ struct Launcher {
 bool slot_named(std::string_view type, Slot& slot) {
   if (type == "constexpr") {
     slot = Slot::skip;
-  } else if (type.starts_with("*")) {
+  } else if (type.starts_with('*')) {
     slot = Slot::pointer;
   } else if (type == "fp16") {
     slot = Slot::f16;
@@ -139,7 +139,7 @@ bool slot_named(std::string_view type, Slot& slot) {
     slot = Slot::f32;
   } else if (type == "fp64") {
     slot = Slot::f64;
-  } else if (type.starts_with("i") || type.starts_with("u")) {
+  } else if (type.starts_with('i') || type.starts_with('u')) {
     slot = Slot::integer;
   } else {
     return false;
@@ -364,7 +364,7 @@ PyObject* py_launcher(PyObject*, PyObject* args) {
   }
   const Ref capsule(PyCapsule_New(launcher.get(), "ksplit.cpu.launcher", free_launcher));
   if (!capsule) return nullptr;
-  launcher.release();
+  static_cast<void>(launcher.release());  // the capsule frees it
   return PyCFunction_NewEx(&launch_method, capsule.get(), nullptr);
 }
 

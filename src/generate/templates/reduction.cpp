@@ -164,8 +164,9 @@ std::vector<Literal> values_of(const AttributeSource& source,
   std::vector<Literal> values;
   for (const Case* sample : cases) {
     const Argument& argument = sample->inputs.at(static_cast<std::size_t>(*source.argument));
-    if (const Literal* value = argument.literal()) {
-      if (std::find(values.begin(), values.end(), *value) == values.end()) values.push_back(*value);
+    const Literal* value = argument.literal();
+    if (value != nullptr && std::find(values.begin(), values.end(), *value) == values.end()) {
+      values.push_back(*value);
     }
   }
   return values;
