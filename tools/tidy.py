@@ -5,7 +5,9 @@ A source is passed over if it was clean before under the same checks and preproc
 text: clang-tidy takes many times as long as the preprocessor. What was clean is remembered under
 $XDG_CACHE_HOME (~/.cache), so that fresh clones profit too.
 
-    python tools/tidy.py build/dev
+    .venv/bin/python tools/tidy.py build/dev
+
+The clang-tidy is the one that lies beside the interpreter.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
+CLANG_TIDY = Path(sys.executable).parent / "clang-tidy"  # unresolved: a venv links to its python
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ksplit-tidy"
 
 
@@ -55,7 +58,7 @@ def check(build: Path, source: Source, checks: bytes) -> str:
     mark = CACHE / hashlib.sha256(checks + preprocessed(source)).hexdigest()
     if mark.exists():
         return ""
-    command = ["clang-tidy", "--quiet", "-p", str(build), str(source.path)]
+    command = [CLANG_TIDY, "--quiet", "-p", str(build), str(source.path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return done.stdout or done.stderr
@@ -65,7 +68,7 @@ def check(build: Path, source: Source, checks: bytes) -> str:
 
 def main() -> int:
     build = Path(sys.argv[1]).resolve()
-    version = subprocess.run(["clang-tidy", "--version"], check=True, capture_output=True).stdout
+    version = subprocess.run([CLANG_TIDY, "--version"], check=True, capture_output=True).stdout
     checks = (ROOT / ".clang-tidy").read_bytes() + version
     CACHE.mkdir(parents=True, exist_ok=True)
     failed = 0
