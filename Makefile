@@ -2,7 +2,7 @@
 #
 #   make demo    set up, build, split examples/sum on the CPU, print the summary
 #   make test    set up, then every check and test
-#   make lint    style and static checks (clang-tidy takes as long as the tests)
+#   make lint    style and clang-tidy alone; sources found clean before are passed over
 #   make format  put all sources into the project's format
 #
 # KSPLIT_PYTHON=PATH keeps the torch and Triton of an interpreter of yours.
@@ -28,7 +28,7 @@ demo: setup
 
 # What fails soonest comes first; the runners' own summaries come last. The C++ tests run under the
 # sanitizers only; the Python tests use the programs of the dev build.
-test: style build-asan build-programs
+test: style build-asan tidy
 	ctest --preset asan --parallel $(jobs)
 	for suite in $(pytest_suites); do $(python) -m pytest $$suite || exit 1; done
 
