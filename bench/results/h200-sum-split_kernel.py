@@ -1,4 +1,4 @@
-# Written by ksplit 0.1.0 on 2026-11-30 for NVIDIA H200 (torch 2.11.0+cu130, triton 3.6.0, driver
+# Written by ksplit 0.1.0 on 2026-12-01 for NVIDIA H200 (torch 2.11.0+cu130, triton 3.6.0, driver
 # 580.159.04).
 #
 # base_kernel.py stands first, unchanged but for its class, here ModelBase. Specialised kernels
@@ -6,15 +6,13 @@
 # ModelBase serves every other input.
 #
 #   sum_grp_reduce_last_small_bfloat16_float16: 4 of 44 cases, 1.09x the generic kernel
-#   sum_grp_reduce_last_small_float32_a: 4 of 44 cases, 1.28x the generic kernel
-#   sum_grp_reduce_last_small_float32_b: 4 of 44 cases, 1.36x the generic kernel
-#   sum_grp_reduce_last_medium_bfloat16_float16: 4 of 44 cases, 1.09x the generic kernel
+#   sum_grp_reduce_last_small_float32: 8 of 44 cases, 1.32x the generic kernel
 #   sum_grp_reduce_last_large: 2 of 44 cases, 1.02x the generic kernel
-#   sum_grp_reduce_non_last_small_bfloat16_float16: 12 of 44 cases, 1.28x the generic kernel
-#   sum_grp_reduce_non_last_small_float32_a: 3 of 44 cases, 1.18x the generic kernel
-#   sum_grp_reduce_non_last_small_float32_b: 5 of 44 cases, 1.77x the generic kernel
-#   sum_grp_reduce_non_last_medium_large_a: 2 of 44 cases, 2.49x the generic kernel
-#   sum_grp_reduce_non_last_medium_large_b: 1 of 44 cases, 11.67x the generic kernel
+#   sum_grp_reduce_non_last_small_bfloat16_float16: 12 of 44 cases, 1.29x the generic kernel
+#   sum_grp_reduce_non_last_small_float32_a: 3 of 44 cases, 1.78x the generic kernel
+#   sum_grp_reduce_non_last_small_float32_b: 5 of 44 cases, 1.33x the generic kernel
+#   sum_grp_reduce_non_last_medium_large_a: 2 of 44 cases, 2.42x the generic kernel
+#   sum_grp_reduce_non_last_medium_large_b: 1 of 44 cases, 11.62x the generic kernel
 
 # SPDX-License-Identifier: Apache-2.0
 """Generic sum over one axis: one program per output element."""
@@ -59,7 +57,7 @@ class ModelBase(nn.Module):
         return out
 
 
-# grp_reduce_last_small_bfloat16_float16: template/reduce-last, TILE=1024, form="tile", num_warps=4
+# grp_reduce_last_small_bfloat16_float16: template/reduce-last, TILE=1024, form="tile", num_warps=8
 @triton.jit
 def sum_kernel_grp_reduce_last_small_bfloat16_float16(
     x_ptr, out_ptr, n_rows, n_cols, BLOCK_ROWS: tl.constexpr, BLOCK_RED: tl.constexpr
@@ -88,14 +86,14 @@ def sum_grp_reduce_last_small_bfloat16_float16(self, x, dim, keepdim):
     block_red = 1 << (n - 1).bit_length()
     block_rows = 1024 // block_red
     sum_kernel_grp_reduce_last_small_bfloat16_float16[((rows + block_rows - 1) // block_rows,)](
-        x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red
+        x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red, num_warps=8
     )
     return out
 
 
-# grp_reduce_last_small_float32_a: template/reduce-last, TILE=2048, form="tile", num_warps=16
+# grp_reduce_last_small_float32: template/reduce-last, TILE=512, form="tile", num_warps=4
 @triton.jit
-def sum_kernel_grp_reduce_last_small_float32_a(
+def sum_kernel_grp_reduce_last_small_float32(
     x_ptr, out_ptr, n_rows, n_cols, BLOCK_ROWS: tl.constexpr, BLOCK_RED: tl.constexpr
 ):
     """Sum over contiguous runs, each covered by one block of BLOCK_RED."""
@@ -109,41 +107,7 @@ def sum_kernel_grp_reduce_last_small_float32_a(
     tl.store(out_ptr + rows, total, mask=rows < n_rows)
 
 
-def sum_grp_reduce_last_small_float32_a(self, x, dim, keepdim):
-    """Sum over contiguous runs, at most 2048 elements long."""
-    n = x.size(dim)
-    rows = x.numel() // n
-    shape = list(x.shape)
-    if keepdim:
-        shape[dim] = 1
-    else:
-        del shape[dim]
-    out = x.new_empty(shape)
-    block_red = 1 << (n - 1).bit_length()
-    block_rows = 2048 // block_red
-    sum_kernel_grp_reduce_last_small_float32_a[((rows + block_rows - 1) // block_rows,)](
-        x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red, num_warps=16
-    )
-    return out
-
-
-# grp_reduce_last_small_float32_b: template/reduce-last, TILE=512, form="tile", num_warps=8
-@triton.jit
-def sum_kernel_grp_reduce_last_small_float32_b(
-    x_ptr, out_ptr, n_rows, n_cols, BLOCK_ROWS: tl.constexpr, BLOCK_RED: tl.constexpr
-):
-    """Sum over contiguous runs, each covered by one block of BLOCK_RED."""
-    tile = tl.program_id(0)
-    rows = tile * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
-    cols = tl.arange(0, BLOCK_RED)
-    mask = (rows < n_rows)[:, None] & (cols < n_cols)[None, :]
-    offsets = rows[:, None] * n_cols + cols[None, :]
-    x = tl.load(x_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
-    total = tl.sum(x, axis=1)
-    tl.store(out_ptr + rows, total, mask=rows < n_rows)
-
-
-def sum_grp_reduce_last_small_float32_b(self, x, dim, keepdim):
+def sum_grp_reduce_last_small_float32(self, x, dim, keepdim):
     """Sum over contiguous runs, at most 512 elements long."""
     n = x.size(dim)
     rows = x.numel() // n
@@ -155,41 +119,7 @@ def sum_grp_reduce_last_small_float32_b(self, x, dim, keepdim):
     out = x.new_empty(shape)
     block_red = 1 << (n - 1).bit_length()
     block_rows = 512 // block_red
-    sum_kernel_grp_reduce_last_small_float32_b[((rows + block_rows - 1) // block_rows,)](
-        x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red, num_warps=8
-    )
-    return out
-
-
-# grp_reduce_last_medium_bfloat16_float16: template/reduce-last, TILE=2048, form="tile", num_warps=4
-@triton.jit
-def sum_kernel_grp_reduce_last_medium_bfloat16_float16(
-    x_ptr, out_ptr, n_rows, n_cols, BLOCK_ROWS: tl.constexpr, BLOCK_RED: tl.constexpr
-):
-    """Sum over contiguous runs, each covered by one block of BLOCK_RED."""
-    tile = tl.program_id(0)
-    rows = tile * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
-    cols = tl.arange(0, BLOCK_RED)
-    mask = (rows < n_rows)[:, None] & (cols < n_cols)[None, :]
-    offsets = rows[:, None] * n_cols + cols[None, :]
-    x = tl.load(x_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
-    total = tl.sum(x, axis=1)
-    tl.store(out_ptr + rows, total, mask=rows < n_rows)
-
-
-def sum_grp_reduce_last_medium_bfloat16_float16(self, x, dim, keepdim):
-    """Sum over contiguous runs, at most 2048 elements long."""
-    n = x.size(dim)
-    rows = x.numel() // n
-    shape = list(x.shape)
-    if keepdim:
-        shape[dim] = 1
-    else:
-        del shape[dim]
-    out = x.new_empty(shape)
-    block_red = 1 << (n - 1).bit_length()
-    block_rows = 2048 // block_red
-    sum_kernel_grp_reduce_last_medium_bfloat16_float16[((rows + block_rows - 1) // block_rows,)](
+    sum_kernel_grp_reduce_last_small_float32[((rows + block_rows - 1) // block_rows,)](
         x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red
     )
     return out
@@ -213,6 +143,7 @@ def sum_kernel_grp_reduce_last_large(
         x = tl.load(row_ptr + cols, mask=mask, other=0.0).to(tl.float32)
         acc = acc + x
     total = tl.sum(acc, axis=1)
+
     tl.store(out_ptr + rows, total, mask=rows < n_rows)
 
 
@@ -233,7 +164,7 @@ def sum_grp_reduce_last_large(self, x, dim, keepdim):
 
 
 # grp_reduce_non_last_small_bfloat16_float16: template/reduce-non-last, TILE=1024, form="tile",
-#   num_warps=8
+#   num_warps=4
 @triton.jit
 def sum_kernel_grp_reduce_non_last_small_bfloat16_float16(
     x_ptr, out_ptr, n_red, n_inner, inner_tiles, BLOCK_RED: tl.constexpr, BLOCK_INNER: tl.constexpr
@@ -269,56 +200,15 @@ def sum_grp_reduce_non_last_small_bfloat16_float16(self, x, dim, keepdim):
     block_inner = 1024 // block_red
     inner_tiles = (inner + block_inner - 1) // block_inner
     sum_kernel_grp_reduce_non_last_small_bfloat16_float16[(outer * inner_tiles,)](
-        x, out, n, inner, inner_tiles, BLOCK_RED=block_red, BLOCK_INNER=block_inner, num_warps=8
+        x, out, n, inner, inner_tiles, BLOCK_RED=block_red, BLOCK_INNER=block_inner
     )
     return out
 
 
-# grp_reduce_non_last_small_float32_a: template/reduce-non-last, TILE=4096, form="tile", num_warps=8
+# grp_reduce_non_last_small_float32_a: template/reduce-non-last, BLOCK_INNER=32, BLOCK_RED=8,
+#   form="loop", num_warps=2
 @triton.jit
 def sum_kernel_grp_reduce_non_last_small_float32_a(
-    x_ptr, out_ptr, n_red, n_inner, inner_tiles, BLOCK_RED: tl.constexpr, BLOCK_INNER: tl.constexpr
-):
-    """Sum over the middle axis of [n_outer, n_red, n_inner].
-
-    One block covers the axis: n_red <= BLOCK_RED.
-    """
-    tile = tl.program_id(0)
-    outer = tile // inner_tiles
-    cols = (tile - outer * inner_tiles) * BLOCK_INNER + tl.arange(0, BLOCK_INNER)
-    col_mask = (cols < n_inner)[None, :]
-    col_ptr = x_ptr + outer * n_red * n_inner + cols[None, :]
-    rows = tl.arange(0, BLOCK_RED)[:, None]
-    mask = (rows < n_red) & col_mask
-    x = tl.load(col_ptr + rows * n_inner, mask=mask, other=0.0).to(tl.float32)
-    total = tl.sum(x, axis=0)
-    tl.store(out_ptr + outer * n_inner + cols, total, mask=cols < n_inner)
-
-
-def sum_grp_reduce_non_last_small_float32_a(self, x, dim, keepdim):
-    """Sum over an inner axis of at most 512 elements, without a loop."""
-    n = x.size(dim)
-    inner = x.stride(dim)
-    outer = x.numel() // (n * inner)
-    shape = list(x.shape)
-    if keepdim:
-        shape[dim] = 1
-    else:
-        del shape[dim]
-    out = x.new_empty(shape)
-    block_red = 1 << (n - 1).bit_length()
-    block_inner = 4096 // block_red
-    inner_tiles = (inner + block_inner - 1) // block_inner
-    sum_kernel_grp_reduce_non_last_small_float32_a[(outer * inner_tiles,)](
-        x, out, n, inner, inner_tiles, BLOCK_RED=block_red, BLOCK_INNER=block_inner, num_warps=8
-    )
-    return out
-
-
-# grp_reduce_non_last_small_float32_b: template/reduce-non-last, BLOCK_INNER=16, BLOCK_RED=16,
-#   form="loop", num_warps=4
-@triton.jit
-def sum_kernel_grp_reduce_non_last_small_float32_b(
     x_ptr, out_ptr, n_red, n_inner, inner_tiles, BLOCK_RED: tl.constexpr, BLOCK_INNER: tl.constexpr
 ):
     """Sum over the middle axis of [n_outer, n_red, n_inner].
@@ -340,7 +230,7 @@ def sum_kernel_grp_reduce_non_last_small_float32_b(
     tl.store(out_ptr + outer * n_inner + cols, total, mask=cols < n_inner)
 
 
-def sum_grp_reduce_non_last_small_float32_b(self, x, dim, keepdim):
+def sum_grp_reduce_non_last_small_float32_a(self, x, dim, keepdim):
     """Sum over an inner axis."""
     n = x.size(dim)
     inner = x.stride(dim)
@@ -351,9 +241,50 @@ def sum_grp_reduce_non_last_small_float32_b(self, x, dim, keepdim):
     else:
         del shape[dim]
     out = x.new_empty(shape)
-    inner_tiles = (inner + 15) // 16
+    inner_tiles = (inner + 31) // 32
+    sum_kernel_grp_reduce_non_last_small_float32_a[(outer * inner_tiles,)](
+        x, out, n, inner, inner_tiles, BLOCK_RED=8, BLOCK_INNER=32, num_warps=2
+    )
+    return out
+
+
+# grp_reduce_non_last_small_float32_b: template/reduce-non-last, TILE=2048, form="tile", num_warps=8
+@triton.jit
+def sum_kernel_grp_reduce_non_last_small_float32_b(
+    x_ptr, out_ptr, n_red, n_inner, inner_tiles, BLOCK_RED: tl.constexpr, BLOCK_INNER: tl.constexpr
+):
+    """Sum over the middle axis of [n_outer, n_red, n_inner].
+
+    One block covers the axis: n_red <= BLOCK_RED.
+    """
+    tile = tl.program_id(0)
+    outer = tile // inner_tiles
+    cols = (tile - outer * inner_tiles) * BLOCK_INNER + tl.arange(0, BLOCK_INNER)
+    col_mask = (cols < n_inner)[None, :]
+    col_ptr = x_ptr + outer * n_red * n_inner + cols[None, :]
+    rows = tl.arange(0, BLOCK_RED)[:, None]
+    mask = (rows < n_red) & col_mask
+    x = tl.load(col_ptr + rows * n_inner, mask=mask, other=0.0).to(tl.float32)
+    total = tl.sum(x, axis=0)
+    tl.store(out_ptr + outer * n_inner + cols, total, mask=cols < n_inner)
+
+
+def sum_grp_reduce_non_last_small_float32_b(self, x, dim, keepdim):
+    """Sum over an inner axis of at most 256 elements, without a loop."""
+    n = x.size(dim)
+    inner = x.stride(dim)
+    outer = x.numel() // (n * inner)
+    shape = list(x.shape)
+    if keepdim:
+        shape[dim] = 1
+    else:
+        del shape[dim]
+    out = x.new_empty(shape)
+    block_red = 1 << (n - 1).bit_length()
+    block_inner = 2048 // block_red
+    inner_tiles = (inner + block_inner - 1) // block_inner
     sum_kernel_grp_reduce_non_last_small_float32_b[(outer * inner_tiles,)](
-        x, out, n, inner, inner_tiles, BLOCK_RED=16, BLOCK_INNER=16
+        x, out, n, inner, inner_tiles, BLOCK_RED=block_red, BLOCK_INNER=block_inner, num_warps=8
     )
     return out
 
@@ -458,66 +389,63 @@ class ModelNew(ModelBase):
             and not x.requires_grad
             and x.is_contiguous()
         ):
-            x_dim = x.dim()
+            x_shape = x.shape
+            x_dim = len(x_shape)
             if -x_dim <= dim < x_dim:
+                x_stride_dim = x.stride()[dim]
+                x_size_dim = x_shape[dim]
                 x_dtype = x.dtype
                 x_numel = x.numel()
-                x_size_dim = x.size(dim)
-                x_stride_dim = x.stride(dim)
-                if x_dtype == torch.float32:
-                    if 3 <= x_dim <= 4:
-                        x_size_0 = x.size(0)
-                        if (
-                            65536 <= x_numel <= 262144
-                            and 16 <= x_size_dim <= 64
-                            and 16 <= x_stride_dim <= 4096
-                            and 16 <= x_size_0 <= 64
-                        ):
-                            return sum_grp_reduce_non_last_small_float32_b(self, x, dim, keepdim)
-                        if (
-                            2415 <= x_numel <= 150528
-                            and 7 <= x_size_dim <= 224
-                            and 23 <= x_stride_dim <= 345
-                            and 1 <= x_size_0 <= 7
-                        ):
-                            return sum_grp_reduce_non_last_small_float32_a(self, x, dim, keepdim)
+                if x_stride_dim == 1:
                     if (
-                        128 <= x_numel <= 262144
-                        and x_stride_dim == 1
-                        and 64 <= x_size_dim <= 224
-                        and x_size_dim % 32 == 0
+                        16 <= x_size_dim <= 224
+                        and x_dtype == torch.float32
+                        and 100 <= x_numel <= 262144
                     ):
-                        return sum_grp_reduce_last_small_float32_a(self, x, dim, keepdim)
-                    if 100 <= x_numel <= 65536 and x_stride_dim == 1 and 16 <= x_size_dim <= 100:
-                        return sum_grp_reduce_last_small_float32_b(self, x, dim, keepdim)
-                if x_dtype in (torch.bfloat16, torch.float16):
+                        return sum_grp_reduce_last_small_float32(self, x, dim, keepdim)
                     if (
-                        1155 <= x_numel <= 200704
-                        and 3 <= x_size_dim <= 128
-                        and 32 <= x_stride_dim <= 4096
+                        11 <= x_size_dim <= 128
+                        and x_dtype in (torch.bfloat16, torch.float16)
+                        and 1155 <= x_numel <= 65536
                     ):
-                        return sum_grp_reduce_non_last_small_bfloat16_float16(self, x, dim, keepdim)
-                    if 1155 <= x_numel <= 65536 and 11 <= x_size_dim <= 128 and x_stride_dim == 1:
                         return sum_grp_reduce_last_small_bfloat16_float16(self, x, dim, keepdim)
                     if (
-                        5117 <= x_numel <= 200700
-                        and x_stride_dim == 1
-                        and 256 <= x_size_dim <= 2007
-                    ):
-                        return sum_grp_reduce_last_medium_bfloat16_float16(self, x, dim, keepdim)
-                if x_dtype in (torch.float16, torch.float32):
-                    if (
-                        75497472 <= x_numel <= 134217728
-                        and x_stride_dim == 1
-                        and 16384 <= x_size_dim <= 18432
+                        16384 <= x_size_dim <= 18432
+                        and x_dtype in (torch.float16, torch.float32)
+                        and 75497472 <= x_numel <= 134217728
                     ):
                         return sum_grp_reduce_last_large(self, x, dim, keepdim)
+                if x_dtype == torch.float32:
                     if (
-                        65536 <= x_numel <= 75497472
+                        16 <= x_stride_dim <= 4096
+                        and x_dim == 4
+                        and x_size_dim == 16
+                        and x_shape[2] == 16
+                        and x_numel == 65536
+                    ):
+                        return sum_grp_reduce_non_last_small_float32_a(self, x, dim, keepdim)
+                    if (
+                        3 <= x_dim <= 4
+                        and 7 <= x_size_dim <= 224
+                        and 23 <= x_stride_dim <= 4096
+                        and 23 <= x_shape[2] <= 224
+                        and 2415 <= x_numel <= 262144
+                    ):
+                        return sum_grp_reduce_non_last_small_float32_b(self, x, dim, keepdim)
+                if (
+                    x_dtype in (torch.bfloat16, torch.float16)
+                    and 3 <= x_size_dim <= 128
+                    and 32 <= x_stride_dim <= 4096
+                    and 1155 <= x_numel <= 200704
+                ):
+                    return sum_grp_reduce_non_last_small_bfloat16_float16(self, x, dim, keepdim)
+                if x_dtype in (torch.float16, torch.float32):
+                    if x_stride_dim == 16384 and x_size_dim == 8192 and x_numel == 134217728:
+                        return sum_grp_reduce_non_last_medium_large_b(self, x, dim, keepdim)
+                    if (
+                        256 <= x_stride_dim <= 18432
                         and 256 <= x_size_dim <= 4096
-                        and 256 <= x_stride_dim <= 18432
+                        and 65536 <= x_numel <= 75497472
                     ):
                         return sum_grp_reduce_non_last_medium_large_a(self, x, dim, keepdim)
-                    if x_numel == 134217728 and x_size_dim == 8192 and x_stride_dim == 16384:
-                        return sum_grp_reduce_non_last_medium_large_b(self, x, dim, keepdim)
         return super().forward(x, dim, keepdim)
