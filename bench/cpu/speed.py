@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The native CPU backend against torch, hand-written C++ and Triton's interpreter, in one run.
 
-Usage: PYTHONPATH=python .venv/bin/python bench/cpu/speed.py RESULTS.json
+Usage: PYTHONPATH=python .venv/bin/python bench/cpu/speed.py RESULTS.json, with the release preset
+built.
 
 Arms of a comparison take turns, into memory that lies ready; a ratio is the median over rounds of
 peer / ours (above 1: ours is faster). Every kernel's output is checked before it is timed. Nothing
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Callable
 
 import kernels
-import ksplit.cpu  # noqa: F401 - Triton's kernels now run natively
+import ksplit.cpu.library  # Triton's kernels now run natively
 import torch
 import triton
 
@@ -227,6 +228,9 @@ def processor() -> str:
 
 
 def main(file: Path) -> None:
+    library = ksplit.cpu.library.path
+    if "release" not in library.parts:
+        sys.exit(f"{library} is not the release build: cmake --build --preset release")
     results: dict[str, object] = {
         "machine": {
             "processor": processor(),
