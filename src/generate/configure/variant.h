@@ -44,8 +44,8 @@ Choices choices_of(const PythonModule& module, const HostGraph& graph, std::vect
 /// At most `limit` variants, the most promising first: integers fixed and nothing else changed; one
 /// change on top of that (a tile, num_warps, num_stages, another configuration, floats fixed too);
 /// two changes of one kernel. num_stages is varied only where the kernel multiplies matrices:
-/// Triton pipelines no other loops. Tiles whose product exceeds the device's fast memory are left
-/// out.
+/// Triton pipelines no other loops. Larger tiles are left out if their product exceeds the device's
+/// fast memory, larger tiles and fewer warps if a thread would hold more elements than registers.
 std::vector<Variant> variants_of(const Choices& choices, const DeviceProfile& profile,
                                  std::size_t limit);
 

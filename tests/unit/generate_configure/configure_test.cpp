@@ -167,6 +167,27 @@ TEST(Configure, TilesThatExceedFastMemoryAreLeftOut) {
   }
 }
 
+TEST(Configure, NoThreadHoldsMoreThanItsRegistersCan) {
+  Sample sample = test::row_sum_sample();
+  sample.profile.warps = {1, 4, 16};
+  for (LaunchTrace& trace : sample.traces) {
+    trace.launches[0].arguments[2].value = Literal(60000);  // n_cols
+    trace.launches[0].num_warps = 4;
+  }
+  std::int64_t largest = 0;
+  for (const Candidate& candidate : configured(sample)) {
+    const auto block = candidate.parameters.find("BLOCK");
+    const auto warps = candidate.parameters.find("num_warps");
+    const std::int64_t elements =
+        block == candidate.parameters.end() ? 64 : *block->second.as_int();
+    const std::int64_t threads =
+        32 * (warps == candidate.parameters.end() ? 4 : *warps->second.as_int());
+    EXPECT_LE(elements, 128 * threads) << candidate.id;
+    largest = std::max(largest, elements);
+  }
+  EXPECT_EQ(largest, 65536);  // with 16 warps
+}
+
 TEST(Configure, FrozenConfigurationsBeginWithTheOneTheTunerChose) {
   const std::vector<Candidate> candidates = configured(test::tuned_sample());
   EXPECT_EQ(candidates.front().parameters.at("BLOCK"), Literal(256));
