@@ -1,19 +1,20 @@
-# Written by ksplit 0.1.0 on 2026-11-30 for NVIDIA H200 (torch 2.11.0+cu130, triton 3.6.0, driver
+# Written by ksplit 0.1.0 on 2026-12-01 for NVIDIA H200 (torch 2.11.0+cu130, triton 3.6.0, driver
 # 580.159.04).
 #
 # base_kernel.py stands first, unchanged but for its class, here ModelBase. Specialised kernels
 # follow, one per group of inputs. At the end, ModelNew._route picks one of them by the input;
 # ModelBase serves every other input.
 #
-#   add_grp_flat: 18 of 50 cases, 1.04x the generic kernel
-#   add_grp_broadcast_2d_dim1_a: 3 of 50 cases, 1.04x the generic kernel
-#   add_grp_broadcast_2d_dim1_b: 3 of 50 cases, 1.09x the generic kernel
-#   add_grp_broadcast_2d_dim0: 8 of 50 cases, 1.04x the generic kernel
+#   add_grp_flat: 18 of 50 cases, 1.05x the generic kernel
+#   add_grp_broadcast_2d_dim1_a: 2 of 50 cases, 1.04x the generic kernel
+#   add_grp_broadcast_2d_dim1_b: 4 of 50 cases, 1.07x the generic kernel
+#   add_grp_broadcast_2d_dim0_a: 2 of 50 cases, 1.04x the generic kernel
+#   add_grp_broadcast_2d_dim0_b: 6 of 50 cases, 1.04x the generic kernel
 #   add_grp_broadcast_3d_dim0: 4 of 50 cases, 1.05x the generic kernel
-#   add_grp_broadcast_3d_dim1: 3 of 50 cases, 1.05x the generic kernel
-#   add_grp_broadcast_4d_dim0_1_dim1: 5 of 50 cases, 1.17x the generic kernel
-#   add_grp_broadcast_4d_dim0_2_3_dim2_3_a: 3 of 50 cases, 1.09x the generic kernel
-#   add_grp_broadcast_4d_dim0_2_3_dim2_3_b: 2 of 50 cases, 1.27x the generic kernel
+#   add_grp_broadcast_3d_dim1: 3 of 50 cases, 1.04x the generic kernel
+#   add_grp_broadcast_4d_dim0_1_dim1: 5 of 50 cases, 1.19x the generic kernel
+#   add_grp_broadcast_4d_dim0_2_3_dim2_3_a: 2 of 50 cases, 1.09x the generic kernel
+#   add_grp_broadcast_4d_dim0_2_3_dim2_3_b: 3 of 50 cases, 1.18x the generic kernel
 
 # SPDX-License-Identifier: Apache-2.0
 """Generic broadcasting x + alpha * y, up to four dimensions."""
@@ -85,8 +86,8 @@ def add_grp_flat(self, x, y, alpha):
     return out
 
 
-# grp_broadcast_2d_dim1_a: template/broadcast-2d, BLOCK_N=512, TILE=1024, form="adaptive",
-#   num_warps=8
+# grp_broadcast_2d_dim1_a: template/broadcast-2d, BLOCK_N=512, TILE=512, form="adaptive",
+#   num_warps=2
 @triton.jit
 def add_kernel_grp_broadcast_2d_dim1_a(
     x_ptr,
@@ -110,11 +111,10 @@ def add_kernel_grp_broadcast_2d_dim1_a(
     row_mask = (rows < n_rows)[:, None]
     col_mask = (cols < n_cols)[None, :]
     mask = row_mask & col_mask
-    x_offsets = rows[:, None] * n_cols + cols[None, :]
-    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
-    out_offsets = rows[:, None] * n_cols + cols[None, :]
-    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
 def add_grp_broadcast_2d_dim1_a(self, x, y, alpha):
@@ -123,16 +123,15 @@ def add_grp_broadcast_2d_dim1_a(self, x, y, alpha):
     cols = x.numel() // rows
     out = torch.empty_like(x)
     block_n = min(1 << (cols - 1).bit_length(), 512)
-    block_m = 1024 // block_n
+    block_m = 512 // block_n
     col_tiles = (cols + block_n - 1) // block_n
     add_kernel_grp_broadcast_2d_dim1_a[((rows + block_m - 1) // block_m * col_tiles,)](
-        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=2
     )
     return out
 
 
-# grp_broadcast_2d_dim1_b: template/broadcast-2d, BLOCK_N=512, TILE=4096, form="adaptive",
-#   num_warps=8
+# grp_broadcast_2d_dim1_b: template/broadcast-2d, BLOCK_M=8, BLOCK_N=512, form="tile", num_warps=8
 @triton.jit
 def add_kernel_grp_broadcast_2d_dim1_b(
     x_ptr,
@@ -156,11 +155,10 @@ def add_kernel_grp_broadcast_2d_dim1_b(
     row_mask = (rows < n_rows)[:, None]
     col_mask = (cols < n_cols)[None, :]
     mask = row_mask & col_mask
-    x_offsets = rows[:, None] * n_cols + cols[None, :]
-    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
-    out_offsets = rows[:, None] * n_cols + cols[None, :]
-    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
 def add_grp_broadcast_2d_dim1_b(self, x, y, alpha):
@@ -168,18 +166,17 @@ def add_grp_broadcast_2d_dim1_b(self, x, y, alpha):
     rows = y.numel()
     cols = x.numel() // rows
     out = torch.empty_like(x)
-    block_n = min(1 << (cols - 1).bit_length(), 512)
-    block_m = 4096 // block_n
-    col_tiles = (cols + block_n - 1) // block_n
-    add_kernel_grp_broadcast_2d_dim1_b[((rows + block_m - 1) // block_m * col_tiles,)](
-        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
+    col_tiles = (cols + 511) // 512
+    add_kernel_grp_broadcast_2d_dim1_b[((rows + 7) // 8 * col_tiles,)](
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=8, BLOCK_N=512, num_warps=8
     )
     return out
 
 
-# grp_broadcast_2d_dim0: template/broadcast-2d, BLOCK_N=512, TILE=1024, form="adaptive", num_warps=8
+# grp_broadcast_2d_dim0_a: template/broadcast-2d, BLOCK_N=8192, TILE=8192, form="adaptive",
+#   num_warps=8
 @triton.jit
-def add_kernel_grp_broadcast_2d_dim0(
+def add_kernel_grp_broadcast_2d_dim0_a(
     x_ptr,
     y_ptr,
     out_ptr,
@@ -201,14 +198,58 @@ def add_kernel_grp_broadcast_2d_dim0(
     row_mask = (rows < n_rows)[:, None]
     col_mask = (cols < n_cols)[None, :]
     mask = row_mask & col_mask
-    x_offsets = rows[:, None] * n_cols + cols[None, :]
-    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     y = tl.load(y_ptr + cols[None, :], mask=col_mask).to(tl.float32)
-    out_offsets = rows[:, None] * n_cols + cols[None, :]
-    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
-def add_grp_broadcast_2d_dim0(self, x, y, alpha):
+def add_grp_broadcast_2d_dim0_a(self, x, y, alpha):
+    """x + y * alpha, broadcast over collapsed dimensions."""
+    cols = y.numel()
+    rows = x.numel() // cols
+    out = torch.empty_like(x)
+    block_n = min(1 << (cols - 1).bit_length(), 8192)
+    block_m = 8192 // block_n
+    col_tiles = (cols + block_n - 1) // block_n
+    add_kernel_grp_broadcast_2d_dim0_a[((rows + block_m - 1) // block_m * col_tiles,)](
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
+    )
+    return out
+
+
+# grp_broadcast_2d_dim0_b: template/broadcast-2d, BLOCK_N=512, TILE=1024, form="adaptive",
+#   num_warps=8
+@triton.jit
+def add_kernel_grp_broadcast_2d_dim0_b(
+    x_ptr,
+    y_ptr,
+    out_ptr,
+    alpha,
+    n_rows,
+    n_cols,
+    col_tiles,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """One tile of x + y * alpha.
+
+    Who spans the collapsed dimensions, outer to inner: x only, both.
+    """
+    tile = tl.program_id(0)
+    row_tile = tile // col_tiles
+    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
+    rows = row_tile * BLOCK_M + tl.arange(0, BLOCK_M)
+    row_mask = (rows < n_rows)[:, None]
+    col_mask = (cols < n_cols)[None, :]
+    mask = row_mask & col_mask
+    offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + cols[None, :], mask=col_mask).to(tl.float32)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_broadcast_2d_dim0_b(self, x, y, alpha):
     """x + y * alpha, broadcast over collapsed dimensions."""
     cols = y.numel()
     rows = x.numel() // cols
@@ -216,13 +257,13 @@ def add_grp_broadcast_2d_dim0(self, x, y, alpha):
     block_n = min(1 << (cols - 1).bit_length(), 512)
     block_m = 1024 // block_n
     col_tiles = (cols + block_n - 1) // block_n
-    add_kernel_grp_broadcast_2d_dim0[((rows + block_m - 1) // block_m * col_tiles,)](
+    add_kernel_grp_broadcast_2d_dim0_b[((rows + block_m - 1) // block_m * col_tiles,)](
         x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
     )
     return out
 
 
-# grp_broadcast_3d_dim0: template/broadcast-2d, BLOCK_N=512, TILE=1024, form="adaptive", num_warps=4
+# grp_broadcast_3d_dim0: template/broadcast-2d, BLOCK_N=128, TILE=4096, form="adaptive", num_warps=8
 @triton.jit
 def add_kernel_grp_broadcast_3d_dim0(
     x_ptr,
@@ -246,11 +287,10 @@ def add_kernel_grp_broadcast_3d_dim0(
     row_mask = (rows < n_rows)[:, None]
     col_mask = (cols < n_cols)[None, :]
     mask = row_mask & col_mask
-    x_offsets = rows[:, None] * n_cols + cols[None, :]
-    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     y = tl.load(y_ptr + cols[None, :], mask=col_mask).to(tl.float32)
-    out_offsets = rows[:, None] * n_cols + cols[None, :]
-    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
 def add_grp_broadcast_3d_dim0(self, x, y, alpha):
@@ -258,16 +298,16 @@ def add_grp_broadcast_3d_dim0(self, x, y, alpha):
     cols = y.numel()
     rows = x.numel() // cols
     out = torch.empty_like(x)
-    block_n = min(1 << (cols - 1).bit_length(), 512)
-    block_m = 1024 // block_n
+    block_n = min(1 << (cols - 1).bit_length(), 128)
+    block_m = 4096 // block_n
     col_tiles = (cols + block_n - 1) // block_n
     add_kernel_grp_broadcast_3d_dim0[((rows + block_m - 1) // block_m * col_tiles,)](
-        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
     )
     return out
 
 
-# grp_broadcast_3d_dim1: template/broadcast-nd, BLOCK_N=512, TILE=1024, form="adaptive", num_warps=4
+# grp_broadcast_3d_dim1: template/broadcast-nd, BLOCK_N=512, TILE=2048, form="adaptive", num_warps=4
 @triton.jit
 def add_kernel_grp_broadcast_3d_dim1(
     x_ptr,
@@ -293,11 +333,10 @@ def add_kernel_grp_broadcast_3d_dim1(
     row_mask = (rows < n_rows)[:, None]
     col_mask = (cols < n_cols)[None, :]
     mask = row_mask & col_mask
-    x_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
-    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     y = tl.load(y_ptr + outer * n_cols + cols[None, :], mask=col_mask).to(tl.float32)
-    out_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
-    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
 def add_grp_broadcast_3d_dim1(self, x, y, alpha):
@@ -307,7 +346,7 @@ def add_grp_broadcast_3d_dim1(self, x, y, alpha):
     cols = x.size(-1)
     out = torch.empty_like(x)
     block_n = min(1 << (cols - 1).bit_length(), 512)
-    block_m = 1024 // block_n
+    block_m = 2048 // block_n
     col_tiles = (cols + block_n - 1) // block_n
     row_tiles = (rows + block_m - 1) // block_m
     add_kernel_grp_broadcast_3d_dim1[(outer * row_tiles * col_tiles,)](
@@ -316,7 +355,7 @@ def add_grp_broadcast_3d_dim1(self, x, y, alpha):
     return out
 
 
-# grp_broadcast_4d_dim0_1_dim1: template/broadcast-2d, BLOCK_N=128, TILE=1024, form="adaptive",
+# grp_broadcast_4d_dim0_1_dim1: template/broadcast-2d, BLOCK_N=128, TILE=2048, form="adaptive",
 #   num_warps=8
 @triton.jit
 def add_kernel_grp_broadcast_4d_dim0_1_dim1(
@@ -341,11 +380,10 @@ def add_kernel_grp_broadcast_4d_dim0_1_dim1(
     row_mask = (rows < n_rows)[:, None]
     col_mask = (cols < n_cols)[None, :]
     mask = row_mask & col_mask
-    x_offsets = rows[:, None] * n_cols + cols[None, :]
-    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     y = tl.load(y_ptr + cols[None, :], mask=col_mask).to(tl.float32)
-    out_offsets = rows[:, None] * n_cols + cols[None, :]
-    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
 def add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha):
@@ -354,7 +392,7 @@ def add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha):
     rows = x.numel() // cols
     out = torch.empty_like(x)
     block_n = min(1 << (cols - 1).bit_length(), 128)
-    block_m = 1024 // block_n
+    block_m = 2048 // block_n
     col_tiles = (cols + block_n - 1) // block_n
     add_kernel_grp_broadcast_4d_dim0_1_dim1[((rows + block_m - 1) // block_m * col_tiles,)](
         x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
@@ -363,7 +401,7 @@ def add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha):
 
 
 # grp_broadcast_4d_dim0_2_3_dim2_3_a: template/broadcast-nd, BLOCK_N=512, TILE=1024,
-#   form="adaptive", num_warps=4
+#   form="adaptive", num_warps=8
 @triton.jit
 def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_a(
     x_ptr,
@@ -389,11 +427,10 @@ def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_a(
     row_mask = (rows < n_rows)[:, None]
     col_mask = (cols < n_cols)[None, :]
     mask = row_mask & col_mask
-    x_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
-    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
-    out_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
-    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
 def add_grp_broadcast_4d_dim0_2_3_dim2_3_a(self, x, y, alpha):
@@ -407,13 +444,23 @@ def add_grp_broadcast_4d_dim0_2_3_dim2_3_a(self, x, y, alpha):
     col_tiles = (cols + block_n - 1) // block_n
     row_tiles = (rows + block_m - 1) // block_m
     add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_a[(outer * row_tiles * col_tiles,)](
-        x, y, out, alpha, rows, cols, row_tiles, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n
+        x,
+        y,
+        out,
+        alpha,
+        rows,
+        cols,
+        row_tiles,
+        col_tiles,
+        BLOCK_M=block_m,
+        BLOCK_N=block_n,
+        num_warps=8,
     )
     return out
 
 
-# grp_broadcast_4d_dim0_2_3_dim2_3_b: template/broadcast-nd, BLOCK_N=8192, TILE=8192,
-#   form="adaptive", num_warps=16
+# grp_broadcast_4d_dim0_2_3_dim2_3_b: template/broadcast-nd, BLOCK_N=128, TILE=1024,
+#   form="adaptive", num_warps=2
 @triton.jit
 def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_b(
     x_ptr,
@@ -439,11 +486,10 @@ def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_b(
     row_mask = (rows < n_rows)[:, None]
     col_mask = (cols < n_cols)[None, :]
     mask = row_mask & col_mask
-    x_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
-    x = tl.load(x_ptr + x_offsets, mask=mask).to(tl.float32)
+    offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
-    out_offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
-    tl.store(out_ptr + out_offsets, x + y * alpha, mask=mask)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
 def add_grp_broadcast_4d_dim0_2_3_dim2_3_b(self, x, y, alpha):
@@ -452,8 +498,8 @@ def add_grp_broadcast_4d_dim0_2_3_dim2_3_b(self, x, y, alpha):
     rows = x.size(-3)
     cols = x.size(-2) * x.size(-1)
     out = torch.empty_like(x)
-    block_n = min(1 << (cols - 1).bit_length(), 8192)
-    block_m = 8192 // block_n
+    block_n = min(1 << (cols - 1).bit_length(), 128)
+    block_m = 1024 // block_n
     col_tiles = (cols + block_n - 1) // block_n
     row_tiles = (rows + block_m - 1) // block_m
     add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_b[(outer * row_tiles * col_tiles,)](
@@ -467,7 +513,7 @@ def add_grp_broadcast_4d_dim0_2_3_dim2_3_b(self, x, y, alpha):
         col_tiles,
         BLOCK_M=block_m,
         BLOCK_N=block_n,
-        num_warps=16,
+        num_warps=2,
     )
     return out
 
@@ -484,129 +530,113 @@ class ModelNew(ModelBase):
             and type(y) is torch.Tensor
             and type(alpha) is float
             and not x.requires_grad
-            and x.is_contiguous()
-            and x.get_device() == y.get_device()
             and not y.requires_grad
+            and x.is_contiguous()
             and y.is_contiguous()
+            and x.get_device() == y.get_device()
         ):
             x_dtype = x.dtype
             y_dtype = y.dtype
+            x_shape = x.shape
+            y_shape = y.shape
             x_numel = x.numel()
+            y_dim = len(y_shape)
+            x_dim = len(x_shape)
             y_numel = y.numel()
-            x_dim = x.dim()
-            y_dim = y.dim()
             if x_dtype == y_dtype:
-                if y_dtype in (torch.bfloat16, torch.float16, torch.float32):
-                    if x_dtype in (torch.bfloat16, torch.float16, torch.float32):
-                        if (
-                            128 <= x_numel <= 67108864
-                            and x.shape == y.shape
-                            and 1 <= y_numel <= 2000000000
-                        ):
-                            return add_grp_flat(self, x, y, alpha)
-                        if x_dim == 4:
-                            if y_dim == 4:
-                                x_size_m3 = x.size(-3)
-                                y_size_m3 = y.size(-3)
-                                y_size_m1 = y.size(-1)
-                                y_size_m2 = y.size(-2)
-                                y_size_m4 = y.size(-4)
-                                if (
-                                    50176 <= x_numel <= 100352
-                                    and 16 <= y_numel <= 256
-                                    and x_size_m3 == y_size_m3
-                                    and y_size_m1 == 1
-                                    and y_size_m2 == 1
-                                    and y_size_m4 == 1
-                                ):
-                                    return add_grp_broadcast_4d_dim0_2_3_dim2_3_a(self, x, y, alpha)
-                                if (
-                                    200704 <= x_numel <= 401408
-                                    and y_numel == 64
-                                    and x_size_m3 == y_size_m3
-                                    and y_size_m1 == 1
-                                    and y_size_m2 == 1
-                                    and y_size_m4 == 1
-                                ):
-                                    return add_grp_broadcast_4d_dim0_2_3_dim2_3_b(self, x, y, alpha)
-                            if (
-                                50176 <= x_numel <= 401408
-                                and y_dim == 2
-                                and 196 <= y_numel <= 4096
-                                and x.size(-2) == y.size(-2)
-                                and x.size(-1) == y.size(-1)
-                            ):
-                                return add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha)
-                        if (
-                            x_dim == 2
-                            and 16384 <= x_numel <= 262144
-                            and y_dim == 1
-                            and 128 <= y_numel <= 512
-                            and x.size(-1) == y.size(-1)
-                        ):
-                            return add_grp_broadcast_2d_dim0(self, x, y, alpha)
-                    if x_dim == 2 and y_dim == 2:
-                        x_size_m2 = x.size(-2)
-                        y_size_m2 = y.size(-2)
-                        y_size_m1 = y.size(-1)
-                        if (
-                            x_dtype == torch.float32
-                            and 16384 <= x_numel <= 33554432
-                            and 128 <= y_numel <= 4096
-                            and x_size_m2 == y_size_m2
-                            and y_size_m1 == 1
-                        ):
-                            return add_grp_broadcast_2d_dim1_a(self, x, y, alpha)
-                        if (
-                            x_dtype in (torch.float16, torch.bfloat16)
-                            and 65536 <= x_numel <= 33554432
-                            and 256 <= y_numel <= 8192
-                            and x_size_m2 == y_size_m2
-                            and y_size_m1 == 1
-                        ):
-                            return add_grp_broadcast_2d_dim1_b(self, x, y, alpha)
-                        if (
-                            x_dtype in (torch.bfloat16, torch.float16, torch.float32)
-                            and 16384 <= x_numel <= 33554432
-                            and 128 <= y_numel <= 8192
-                            and x.size(-1) == y_size_m1
-                            and y_size_m2 == 1
-                        ):
-                            return add_grp_broadcast_2d_dim0(self, x, y, alpha)
                 if (
-                    x_dtype in (torch.float16, torch.float32)
-                    and x_dim == 3
-                    and y_dtype in (torch.float16, torch.float32)
+                    x_shape == y_shape
+                    and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
+                    and 128 <= x_numel <= 67108864
                 ):
-                    x_size_m2 = x.size(-2)
-                    x_size_m1 = x.size(-1)
+                    return add_grp_flat(self, x, y, alpha)
+                if y_dim == 2:
+                    y_size_m1 = y_shape[-1]
+                    y_size_m2 = y_shape[-2]
+                    if x_dim == 2:
+                        if (
+                            y_size_m1 == 1
+                            and x_shape[-2] == y_size_m2
+                            and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
+                        ):
+                            if (
+                                x_shape[1] == 256
+                                and 32768 <= x_numel <= 65536
+                                and 128 <= y_numel <= 256
+                            ):
+                                return add_grp_broadcast_2d_dim1_a(self, x, y, alpha)
+                            if 16384 <= x_numel <= 33554432 and 128 <= y_numel <= 8192:
+                                return add_grp_broadcast_2d_dim1_b(self, x, y, alpha)
+                        if y_size_m2 == 1 and x_shape[-1] == y_size_m1:
+                            if (
+                                x_dtype in (torch.float32, torch.float16)
+                                and 16384 <= x_numel <= 33554432
+                                and 128 <= y_numel <= 8192
+                            ):
+                                return add_grp_broadcast_2d_dim0_b(self, x, y, alpha)
+                            if x_dtype == torch.bfloat16 and x_numel == 262144 and y_numel == 512:
+                                return add_grp_broadcast_2d_dim0_a(self, x, y, alpha)
                     if (
-                        y_dim == 2
+                        1024 <= y_numel <= 4096
+                        and x_dim == 3
+                        and x_shape[-2] == y_size_m2
+                        and x_shape[-1] == y_size_m1
+                        and x_dtype in (torch.float16, torch.float32)
                         and 32768 <= x_numel <= 262144
-                        and 1024 <= y_numel <= 4096
-                        and x_size_m2 == y.size(-2)
-                        and x_size_m1 == y.size(-1)
                     ):
                         return add_grp_broadcast_3d_dim0(self, x, y, alpha)
                     if (
-                        262144 <= x_numel <= 2097152
-                        and y_dim == 3
-                        and 4096 <= y_numel <= 32768
-                        and x_size_m2 == y.size(-2)
-                        and x_size_m1 == y.size(-1)
-                        and y.size(-3) == 1
+                        x_dim == 4
+                        and x_shape[-2] == y_size_m2
+                        and x_shape[-1] == y_size_m1
+                        and 196 <= y_numel <= 4096
+                        and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
+                        and 50176 <= x_numel <= 401408
                     ):
-                        return add_grp_broadcast_3d_dim0(self, x, y, alpha)
+                        return add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha)
+                if x_dim == 2 and y_dim == 1 and x_shape[-1] == y_shape[-1]:
+                    if (
+                        128 <= y_numel <= 256
+                        and x_dtype in (torch.float32, torch.float16)
+                        and 16384 <= x_numel <= 65536
+                    ):
+                        return add_grp_broadcast_2d_dim0_b(self, x, y, alpha)
+                    if x_dtype == torch.bfloat16 and y_numel == 512 and x_numel == 262144:
+                        return add_grp_broadcast_2d_dim0_a(self, x, y, alpha)
+                if (
+                    y_dim == 4
+                    and y_shape[-1] == 1
+                    and y_shape[-2] == 1
+                    and x_dim == 4
+                    and y_shape[-4] == 1
+                    and x_shape[-3] == y_shape[-3]
+                    and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
+                ):
+                    if 100352 <= x_numel <= 401408 and 64 <= y_numel <= 128:
+                        return add_grp_broadcast_4d_dim0_2_3_dim2_3_b(self, x, y, alpha)
+                    if 50176 <= x_numel <= 65536 and 16 <= y_numel <= 256:
+                        return add_grp_broadcast_4d_dim0_2_3_dim2_3_a(self, x, y, alpha)
+                if (
+                    x_dim == 3
+                    and y_dim == 3
+                    and y_shape[-3] == 1
+                    and x_shape[-2] == y_shape[-2]
+                    and x_shape[-1] == y_shape[-1]
+                    and x_dtype in (torch.float16, torch.float32)
+                    and 262144 <= x_numel <= 2097152
+                    and 4096 <= y_numel <= 32768
+                ):
+                    return add_grp_broadcast_3d_dim0(self, x, y, alpha)
             if (
-                x_dim == 3
-                and x_dtype == torch.float16
-                and 262144 <= x_numel <= 16777216
-                and y_dim == 3
+                x_dtype == torch.float16
                 and y_dtype == torch.float16
+                and 262144 <= x_numel <= 16777216
                 and 4096 <= y_numel <= 65536
-                and x.size(-1) == y.size(-1)
-                and x.size(-3) == y.size(-3)
-                and y.size(-2) == 1
+                and x_dim == 3
+                and y_dim == 3
+                and y_shape[-2] == 1
+                and x_shape[-1] == y_shape[-1]
+                and x_shape[-3] == y_shape[-3]
             ):
                 return add_grp_broadcast_3d_dim1(self, x, y, alpha)
         return super().forward(x, y, alpha)
