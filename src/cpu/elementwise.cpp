@@ -338,12 +338,18 @@ const std::unordered_map<std::string_view, Rule>& rules() {
   return kRules;
 }
 
-/// MLIR's names of functions that the run-time library has under the same name.
+/// MLIR's names of functions that the run-time library has under the same name, or kernel.h inline.
 const std::unordered_set<std::string_view>& library_functions() {
   static const std::unordered_set<std::string_view> kNames = {
       "exp",   "exp2",  "expm1", "log",  "log2", "log10", "log1p", "sin",
       "cos",   "tan",   "asin",  "acos", "atan", "sinh",  "cosh",  "tanh",
       "asinh", "acosh", "atanh", "cbrt", "erf",  "erfc",  "atan2"};
+  return kNames;
+}
+
+/// Those of them that runtime/float_functions.h defines.
+const std::unordered_set<std::string_view>& inline_functions() {
+  static const std::unordered_set<std::string_view> kNames = {"exp", "exp2", "erf"};
   return kNames;
 }
 
@@ -402,6 +408,9 @@ Result<std::string> elementwise_expression(const Operation& op, int result,
     return fmt::format("{} < {}", as_unsigned(in.type(0), sum), in.as_unsigned(0));
   }
   if (const auto function = library_function(op); !function.empty()) {
+    if (inline_functions().contains(function)) {
+      return float_call(fmt::format("inline_{}", function).c_str())(in);
+    }
     return math_call(fmt::format("ksplit_{}", function).c_str())(in);
   }
   const auto rule = rules().find(op.name);

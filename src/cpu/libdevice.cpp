@@ -17,8 +17,8 @@ namespace {
 /// Functions of both precisions: `__nv_expf` and `__nv_exp`. {f} is "f" or nothing, {T} the type.
 const std::unordered_map<std::string_view, std::string_view>& float_functions() {
   static const std::unordered_map<std::string_view, std::string_view> kForms = {
-      {"exp", "ksplit_exp{f}({0})"},
-      {"exp2", "ksplit_exp2{f}({0})"},
+      {"exp", "inline_exp({0})"},
+      {"exp2", "inline_exp2({0})"},
       {"exp10", "ksplit_exp10{f}({0})"},
       {"expm1", "ksplit_expm1{f}({0})"},
       {"log", "ksplit_log{f}({0})"},
@@ -42,7 +42,7 @@ const std::unordered_map<std::string_view, std::string_view>& float_functions() 
       {"atanh", "ksplit_atanh{f}({0})"},
       {"cbrt", "ksplit_cbrt{f}({0})"},
       {"rcbrt", "1 / ksplit_cbrt{f}({0})"},
-      {"erf", "ksplit_erf{f}({0})"},
+      {"erf", "inline_erf({0})"},
       {"erfc", "ksplit_erfc{f}({0})"},
       {"tgamma", "ksplit_tgamma{f}({0})"},
       {"lgamma", "ksplit_lgamma{f}({0})"},
@@ -129,7 +129,7 @@ const std::unordered_map<std::string_view, std::string_view>& other_functions() 
       {"double2hiint", "int32_t(bit_cast<int64_t>({0}) >> 32)"},
       {"double2loint", "int32_t(bit_cast<int64_t>({0}))"},
       {"hiloint2double", "bit_cast<double>((uint64_t(uint32_t({0})) << 32) | uint32_t({1}))"},
-      {"fast_expf", "ksplit_expf({0})"},
+      {"fast_expf", "inline_exp({0})"},
       {"fast_exp10f", "ksplit_exp10f({0})"},
       {"fast_logf", "ksplit_logf({0})"},
       {"fast_log2f", "ksplit_log2f({0})"},

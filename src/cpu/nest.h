@@ -34,6 +34,7 @@ struct Nest {
   std::vector<Root> roots;
   std::vector<const ttir::Value*> homed;  // computed here first, lane by lane
   bool stores = false;                    // holds a store root; at most one
+  const Nest* next = nullptr;             // the one that runs after it, if that is known
 };
 
 /// Whether the load's memory can be compared with the store's at run time, so that one loop may do

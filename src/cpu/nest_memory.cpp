@@ -340,6 +340,35 @@ Result<NestWriter::Address> NestWriter::rectangle_address(const Rectangle& recta
   return address;
 }
 
+// --- fetching ahead
+// -------------------------------------------------------------------------------
+
+void NestWriter::note_stream(const Address& address) {
+  if (address.depth == rank_ && address.index == fmt::format("i{}", rank_ - 1)) {
+    streams_.push_back(address.pointer);
+  }
+}
+
+/// Before each piece of the innermost loop. Processors fetch ahead by themselves, but within a page
+/// only, and rows of matrices are about a page long. And while this nest computes, memory has time
+/// to make ready the lines that the next one stores to.
+void NestWriter::fetch_ahead() {
+  if (context_.shared.options.check_access) return;
+  Text& out = *context_.out;
+  for (const std::string& pointer : streams_) {
+    out.line(fmt::format("fetch_next_page<{}>({} + chunk);", lanes_, pointer));
+  }
+  if (nest_.next == nullptr || rank_ != 1 || nest_.next->shape != nest_.shape) return;
+  for (const Root& root : nest_.next->roots) {
+    if (root.kind != Root::Kind::store) continue;
+    const Value& pointer = root.op->operand(0);
+    const Affine* form = plain_form(context_, pointer);
+    if (form == nullptr || !inner_stride(pointer.type, *form).is(1)) continue;
+    const std::string offset = form->offset.is(0) ? "" : form->offset.str() + " + ";
+    out.line(fmt::format("fetch_to_write<{}>({} + ({}chunk));", lanes_, form->base, offset));
+  }
+}
+
 // --- access
 // ---------------------------------------------------------------------------------------
 
@@ -354,6 +383,7 @@ Result<NestWriter::Slot> NestWriter::load(const Operation& op, const Indices& at
   const Mask lanes = mask(op.operand_group(1), at);
   KSPLIT_TRY(const Slot active, condition(lanes));
   KSPLIT_TRY(const std::string from, place(op, pointer, where));
+  note_stream(where);
   const int depth = std::max({where.depth, active.depth, lanes.depth});
   if (active.text == "true") return temporary(type, name, from, depth);
   Slot other{literal(type, 0), 0};

@@ -83,6 +83,7 @@ void NestWriter::assemble() {
     if (cut) {
       out.open(
           fmt::format("for (int32_t chunk = 0; chunk < {}; chunk += {})", nest_.shape[at], lanes_));
+      fetch_ahead();
     }
     if (innermost && !in_order_) out.line("#pragma GCC ivdep");
     if (cut) {

@@ -93,6 +93,8 @@ class NestWriter {
   Status declare_rectangles();
   Result<Address> rectangle_address(const Rectangle& rectangle, const ttir::Value& pointer);
   std::optional<Rectangle> rectangle(const ttir::Operation& op);
+  void note_stream(const Address& address);
+  void fetch_ahead();
 
   // nest_reduce.cpp
   Status reduce(const Root& root);
@@ -116,6 +118,7 @@ class NestWriter {
   std::vector<std::string> upper_;
   bool in_order_ = false;  // lanes may not be reordered
   int lanes_ = 0;          // the innermost loop is cut into pieces of this many, or 0
+  std::vector<std::string> streams_;  // pointers that the innermost loop reads neighbours behind
   std::map<std::pair<const ttir::Value*, std::string>, Slot> computed_;
   std::map<std::string, std::string> bounds_;  // limit and loop -> name
   std::unordered_map<const ttir::Operation*, Rectangle> rectangles_;

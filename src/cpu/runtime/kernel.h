@@ -216,14 +216,17 @@ inline int32_t clamp_bound(int64_t bound, int32_t size) {
 // ---------------------------------------------------------------------------------------
 
 /// minnumf/maxnumf: the number when the other is NaN. minimumf/maximumf: NaN when either is, and -0
-/// is less than +0.
+/// is less than +0. In steps of one comparison each: GCC does not vectorise `(a < b || b != b) ? a : b`
+/// where b comes from a masked load.
 template <class T>
 inline T minnum(T a, T b) {
-  return (a < b || b != b) ? a : b;
+  const T smaller = a < b ? a : b;
+  return b != b ? a : smaller;
 }
 template <class T>
 inline T maxnum(T a, T b) {
-  return (a > b || b != b) ? a : b;
+  const T larger = a > b ? a : b;
+  return b != b ? a : larger;
 }
 inline float minimum(float a, float b) {
   const float zero = bit_cast<float>(bit_cast<uint32_t>(a) | bit_cast<uint32_t>(b));
@@ -263,4 +266,5 @@ KSPLIT_MATH_BINARY(KSPLIT_DECLARE_BINARY)
 #undef KSPLIT_DECLARE_BINARY
 }
 
+#include "float_functions.h"
 #include "kernel_loops.h"

@@ -106,6 +106,27 @@ inline T atomic_exchange_if(T* pointer, T expected, T desired) {
   return bit_cast<T>(old);
 }
 
+/// Asks for the lines of kLanes elements one page further on, if there is one.
+template <int kLanes, class T>
+inline void fetch_next_page(const T* pointer) {
+  constexpr int64_t kPageBytes = 4096;
+  const char* first = reinterpret_cast<const char*>(pointer) + kPageBytes;
+#pragma GCC unroll 8
+  for (int64_t byte = 0; byte < kLanes * int64_t(sizeof(T)); byte += 64) {
+    __builtin_prefetch(first + byte);
+  }
+}
+
+/// Asks for the lines of kLanes elements that will be written.
+template <int kLanes, class T>
+inline void fetch_to_write(T* pointer) {
+  char* first = reinterpret_cast<char*>(pointer);
+#pragma GCC unroll 8
+  for (int64_t byte = 0; byte < kLanes * int64_t(sizeof(T)); byte += 64) {
+    __builtin_prefetch(first + byte, 1);
+  }
+}
+
 /// Swaps two pointers.
 template <class T>
 inline void exchange(T*& a, T*& b) {

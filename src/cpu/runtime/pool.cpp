@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/runtime/pool.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -145,11 +146,22 @@ void forget_pool() {
   pool_mutex = new std::mutex;
 }
 
+// libgomp's entry point for a parallel region, which LLVM's OpenMP offers too.
+using ParallelRegion = void (*)(void (*body)(void*), void* data, unsigned threads, unsigned flags);
+ParallelRegion parallel_region = nullptr;
+
+// An OpenMP runtime does not survive a fork either.
+void start_over() {
+  forget_pool();
+  parallel_region = nullptr;
+}
+
 void ensure_pool() {
   static std::once_flag once;
   std::call_once(once, [] {
     forget_pool();
-    pthread_atfork(nullptr, nullptr, forget_pool);
+    parallel_region = reinterpret_cast<ParallelRegion>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+    pthread_atfork(nullptr, nullptr, start_over);
   });
 }
 
@@ -170,7 +182,14 @@ void run_launch(const Kernel& kernel, const Launch& launch, int threads) {
   ensure_pool();
   const std::lock_guard lock(*pool_mutex);
   Job job(kernel, launch, total, grain);
-  pool->run(job, helpers);
+  if (parallel_region != nullptr) {
+    // All threads even where there are fewer programs: the runtime ends threads that it isn't asked
+    // for, and torch would have to start them again.
+    parallel_region([](void* data) { static_cast<Job*>(data)->work(); }, &job,
+                    static_cast<unsigned>(threads), 0);
+  } else {
+    pool->run(job, helpers);
+  }
   if (job.fault) std::rethrow_exception(job.fault);
 }
 
