@@ -17,7 +17,9 @@ mp.mp.prec = 200
 Function = Callable[[mp.mpf], mp.mpf]
 
 
-def show(name: str, target: Function, weight: Function, low: float, high: float, degree: int) -> None:
+def show(
+    name: str, target: Function, weight: Function, low: float, high: float, degree: int
+) -> None:
     points = (low + high) / 2 - (high - low) / 2 * np.cos(np.pi * (np.arange(400) + 0.5) / 400)
     values = np.array([float(target(mp.mpf(x))) for x in points])
     weights = np.array([float(weight(mp.mpf(x))) for x in points])
@@ -38,5 +40,6 @@ show("exp:  (e^r - 1 - r) / r^2", lambda r: (mp.exp(r) - 1 - r) / r**2, lambda r
 show("exp2: (2^r - 1) / r", lambda r: (2**r - 1) / r, lambda r: r, -0.5, 0.5, 5)
 show("erf below 1: erf(sqrt s) / sqrt s - 1", lambda s: mp.erf(mp.sqrt(s)) / mp.sqrt(s) - 1,
      lambda s: mp.mpf(1), 0, 1, 6)  # fmt: skip
-show("erf from 1: -log(erfc(t)) / t - 1", lambda t: -mp.log(mp.erfc(t)) / t - 1,
-     lambda t: mp.erfc(t) * t, 1, 4, 6)  # fmt: skip
+show("erf from 1: -log2(erfc(t)) / t - 2.5", lambda t: -mp.log(mp.erfc(t), 2) / t - 2.5,
+     lambda t: mp.erfc(t) * t * mp.log(2), 1, 3.95, 5)  # fmt: skip
+show("exp2 less: (2^r - 1) / r", lambda r: (2**r - 1) / r, lambda r: r, -0.5, 0.5, 4)

@@ -365,7 +365,7 @@ void NestWriter::fetch_ahead() {
     const Affine* form = plain_form(context_, pointer);
     if (form == nullptr || !inner_stride(pointer.type, *form).is(1)) continue;
     const std::string offset = form->offset.is(0) ? "" : form->offset.str() + " + ";
-    out.line(fmt::format("fetch_to_write<{}>({} + ({}chunk));", lanes_, form->base, offset));
+    out.line(fmt::format("fetch_to_write<{}>({} + {}chunk);", lanes_, form->base, offset));
   }
 }
 

@@ -116,8 +116,8 @@ class NestWriter {
   std::vector<Text> after_;
   std::vector<std::string> lower_;  // of each loop
   std::vector<std::string> upper_;
-  bool in_order_ = false;  // lanes may not be reordered
-  int lanes_ = 0;          // the innermost loop is cut into pieces of this many, or 0
+  bool in_order_ = false;             // lanes may not be reordered
+  int lanes_ = 0;                     // the innermost loop is cut into pieces of this many, or 0
   std::vector<std::string> streams_;  // pointers that the innermost loop reads neighbours behind
   std::map<std::pair<const ttir::Value*, std::string>, Slot> computed_;
   std::map<std::string, std::string> bounds_;  // limit and loop -> name

@@ -263,6 +263,17 @@ def test_launch_hooks_are_called() -> None:
     finally:
         knobs.runtime.launch_enter_hook = None
     assert seen == ["add"]
+    if not hasattr(knobs, "HookChain"):
+        return
+    chain = knobs.HookChain()
+    chain.add(lambda metadata: seen.append("chained"))
+    for hook in (chain, knobs.HookChain()):
+        knobs.runtime.launch_enter_hook = hook
+        try:
+            launch_add(100)
+        finally:
+            knobs.runtime.launch_enter_hook = None
+    assert seen == ["add", "chained"]
 
 
 def test_autotuner_runs() -> None:

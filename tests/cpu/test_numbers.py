@@ -39,6 +39,31 @@ def libdevice_functions(x, y, out, N: tl.constexpr):
 
 
 @triton.jit
+def elementary(x, out, n, WHICH: tl.constexpr, B: tl.constexpr):
+    c = tl.program_id(0) * B + tl.arange(0, B)
+    a = tl.load(x + c, mask=c < n)
+    if WHICH == "exp":
+        y = tl.exp(a)
+    elif WHICH == "exp2":
+        y = tl.exp2(a)
+    elif WHICH == "erf":
+        y = tl.erf(a)
+    elif WHICH == "log":
+        y = tl.log(a)
+    elif WHICH == "log2":
+        y = tl.log2(a)
+    elif WHICH == "sin":
+        y = tl.sin(a)
+    elif WHICH == "cos":
+        y = tl.cos(a)
+    elif WHICH == "rsqrt":
+        y = tl.rsqrt(a)
+    else:
+        y = libdevice.tanh(a)
+    tl.store(out + c, y, mask=c < n)
+
+
+@triton.jit
 def dot_narrow(a, b, c, M: tl.constexpr):
     m = tl.arange(0, M)
     at = m[:, None] * M + m[None, :]
@@ -53,6 +78,27 @@ def test_bfloat16_arithmetic_rounds_each_result() -> None:
                 torch.fmax(x, y), torch.where(x > y, x, y), x.abs(), x * 3 + 7,
                 torch.minimum(x, y), torch.maximum(x, y)]  # fmt: skip
     torch.testing.assert_close(out, torch.stack(expected), rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "which", ["exp", "exp2", "erf", "log", "log2", "sin", "cos", "tanh", "rsqrt"]
+)
+def test_elementary_functions_are_within_an_ulp(which: str) -> None:
+    x = torch.arange(0, 2**32, 2503).to(torch.int32).view(torch.float32)  # of every magnitude
+    out = torch.empty_like(x)
+    elementary[(triton.cdiv(len(x), 4096),)](x, out, len(x), WHICH=which, B=4096)
+    exact = getattr(torch, which)(x.double())
+    assert torch.equal(out.isnan(), exact.isnan())
+    largest = torch.finfo(torch.float32).max
+    beyond = exact.abs() > largest * (1 + 2**-25)
+    assert torch.equal(out[beyond].double(), exact[beyond].sign() * torch.inf)
+    inside = (exact.abs() <= largest) & (exact != 0)
+    ulp = (torch.frexp(exact[inside])[1].clamp(min=-125).double() - 24).exp2()
+    # rsqrt is a root and a quotient, each rounded; SLEEF's tanh(7e-8) is the float beside the right
+    # one, 1.00000002 ulp away.
+    limit = 1.5 if which == "rsqrt" else 1.0001
+    assert ((out[inside].double() - exact[inside]).abs() / ulp).max() <= limit
+    assert torch.equal(out[exact == 0].signbit(), exact[exact == 0].signbit())
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])

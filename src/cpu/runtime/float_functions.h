@@ -3,9 +3,9 @@
 
 #include "abi.h"
 
-/// exp, exp2 and erf of floats, written so that a compiler vectorises the loop that they are inlined
-/// into: a call of a library's vector function costs softmax and gelu more than the function itself.
-/// Within 1 ulp, checked over all floats. Part of kernel.h.
+/// exp, exp2 and erf of floats, written so that a compiler vectorises the loop that they are
+/// inlined into: a call of a library's vector function costs softmax and gelu more than the
+/// function itself. Within 1 ulp, checked over all floats. Part of kernel.h.
 ///
 /// Coefficients come from tools/polynomials.py. They need fused multiply-add: machines without it
 /// call the library.
@@ -20,23 +20,26 @@ inline float multiply_add(float a, float b, float c) {
 /// The whole number nearest to x, |x| < 2^22, as a float and in the low bits of an integer.
 struct Rounded {
   float value;
-  int32_t number;
+  int32_t low_bits;
 };
 inline Rounded rounded(float x) {
   constexpr float kShift = 12582912.0f;  // 1.5 * 2^23: what is added loses its fraction
   const float shifted = x + kShift;
-  return {shifted - kShift, __builtin_bit_cast(int32_t, shifted) - 0x4b400000};
+  return {shifted - kShift, __builtin_bit_cast(int32_t, shifted)};
 }
 
-/// 2^power for -126 <= power <= 127.
-inline float power_of_two(int32_t power) {
-  return __builtin_bit_cast(float, (power + 127) << 23);
+/// x * 2^power where both x and the result are normal numbers.
+inline float scaled_within(float x, Rounded power) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, x) + (power.low_bits << 23));
 }
 
 /// x * 2^power in two steps, so that what is subnormal is rounded once, for |power| <= 252.
-inline float scaled(float x, int32_t power) {
-  const int32_t half = power >> 1;
-  return x * power_of_two(half) * power_of_two(power - half);
+inline float scaled(float x, Rounded power) {
+  const int32_t whole = power.low_bits - 0x4b400000;
+  const int32_t half = whole >> 1;
+  const float first = __builtin_bit_cast(float, (half + 127) << 23);
+  const float second = __builtin_bit_cast(float, (whole - half + 127) << 23);
+  return x * first * second;
 }
 
 /// e^r for |r| <= log(2) / 2.
@@ -61,7 +64,7 @@ inline float inline_exp(float x) {
   x = x < -105.0f ? -105.0f : x;
   const Rounded n = rounded(x * kOneOverLog2);
   const float r = multiply_add(n.value, -kLog2Low, multiply_add(n.value, -kLog2High, x));
-  return scaled(exp_reduced(r), n.number);
+  return scaled(exp_reduced(r), n);
 }
 
 inline float inline_exp2(float x) {
@@ -75,10 +78,10 @@ inline float inline_exp2(float x) {
   p = multiply_add(p, r, 0x1.c6af72p-5f);
   p = multiply_add(p, r, 0x1.ebfbe0p-3f);
   p = multiply_add(p, r, 0x1.62e430p-1f);
-  return scaled(multiply_add(p, r, 1.0f), n.number);
+  return scaled(multiply_add(p, r, 1.0f), n);
 }
 
-/// Below 1 a polynomial; from there 1 - e^-(t + t p(t)), since log(erfc) is smooth.
+/// Below 1 a polynomial; from there 1 - 2^-(2.5 t + t p(t)), since log(erfc) is smooth.
 inline float inline_erf(float x) {
   const float s = x * x;
   float small = 0x1.4c2f4cp-14f;
@@ -91,19 +94,23 @@ inline float inline_erf(float x) {
   small = multiply_add(small, x, x);
 
   const float magnitude = __builtin_fabsf(x);
-  const float t = magnitude > 4.0f ? 4.0f : magnitude;  // from 3.92 on, 1
-  float p = 0x1.ec4c8ep-17f;
-  p = multiply_add(p, t, -0x1.770c7ap-12f);
-  p = multiply_add(p, t, 0x1.f0457ap-9f);
-  p = multiply_add(p, t, -0x1.8a6102p-6f);
-  p = multiply_add(p, t, 0x1.b4a412p-4f);
-  p = multiply_add(p, t, 0x1.451514p-1f);
-  p = multiply_add(p, t, 0x1.079680p-3f);
-  const Rounded n = rounded(multiply_add(p, t, t) * -kOneOverLog2);
-  // t less its multiple of log(2) is exact, so the sum loses less than one rounded as a whole would.
-  const float r = multiply_add(
-      n.value, -kLog2Low, multiply_add(-p, t, multiply_add(n.value, -kLog2High, -t)));
-  const float rest = exp_reduced(r) * power_of_two(n.number);
+  const float t = magnitude > 3.95f ? 3.95f : magnitude;  // from 3.92 on, 1
+  float p = -0x1.40a648p-12f;
+  p = multiply_add(p, t, 0x1.2e4cbcp-8f);
+  p = multiply_add(p, t, -0x1.0dd1eap-5f);
+  p = multiply_add(p, t, 0x1.36b878p-3f);
+  p = multiply_add(p, t, 0x1.d5a336p-1f);
+  p = multiply_add(p, t, -0x1.be6e04p-1f);
+  const float tp = t * p;
+  const Rounded n = rounded(multiply_add(t, -2.5f, -tp));
+  // Near 1, where it matters, 2.5 t less a whole number is exact and t p small.
+  const float r = multiply_add(t, -2.5f, -n.value) - tp;
+  float rest = 0x1.5f0dccp-10f;
+  rest = multiply_add(rest, r, 0x1.3cf04cp-7f);
+  rest = multiply_add(rest, r, 0x1.c6af72p-5f);
+  rest = multiply_add(rest, r, 0x1.ebf9a8p-3f);
+  rest = multiply_add(rest, r, 0x1.62e430p-1f);
+  rest = scaled_within(multiply_add(rest, r, 1.0f), n);
   const float large = __builtin_copysignf(1.0f - rest, x);
   return magnitude >= 1.0f ? large : small;  // NaN takes the polynomial
 }

@@ -250,8 +250,17 @@ int threads_for(std::int64_t work) {
   return count ? static_cast<int>(PyLong_AsLong(count.get())) : -1;
 }
 
+/// Triton's chain of hooks, which it passes with none in it as well; a call would cost as much as
+/// the rest of a small launch.
+bool is_empty_chain(PyObject* hook) {
+  static PyObject* const attribute = PyUnicode_InternFromString("calls");
+  const Ref calls(PyObject_GetAttr(hook, attribute));
+  if (!calls) PyErr_Clear();
+  return calls && PyList_Check(calls.get()) && PyList_Size(calls.get()) == 0;
+}
+
 bool call_hook(PyObject* hook, PyObject* metadata) {
-  if (hook == Py_None) return true;
+  if (hook == Py_None || is_empty_chain(hook)) return true;
   const Ref result(PyObject_CallFunctionObjArgs(hook, metadata, nullptr));
   return static_cast<bool>(result);
 }

@@ -16,8 +16,9 @@ constexpr std::int64_t kSmallestTile = 16;
 constexpr std::int64_t kLargestTile = 65536;
 constexpr std::int64_t kLargestTensor = 1 << 20;  // elements; Triton's own limit
 constexpr std::int64_t kAccumulatorBytes = 4;
-// Half of the 255 registers that a CUDA thread can name. Beyond that a tile spills, and ptxas, which
-// sees the tile unrolled, takes long: for a 4-index add 1 s at 32 elements, 3 s at 128, 17 s at 256.
+// Half of the 255 registers that a CUDA thread can name. Beyond that a tile spills, and ptxas,
+// which sees the tile unrolled, takes long: for a 4-index add 1 s at 32 elements, 3 s at 128, 17 s
+// at 256.
 constexpr std::int64_t kMostElementsOfThread = 128;
 constexpr std::int64_t kThreadsOfWarp = 32;
 constexpr std::size_t kMaxRowCovers = 3;
