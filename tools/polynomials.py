@@ -2,8 +2,8 @@
 """Prints the polynomials of src/cpu/runtime/float_functions.h (needs mpmath, which torch brings).
 
 Each is a least-squares fit on Chebyshev points, which is close to the best there is, under the
-weight with which its error reaches the function's result. Coefficients are rounded to float from the
-lowest degree up, and those above fitted again, so that rounding costs next to nothing.
+weight with which its error reaches the function's result. Coefficients are rounded to float from
+the lowest degree up, and those above fitted again, so that rounding costs next to nothing.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def identity() -> str:
 def _flags() -> tuple[str, ...]:
     flags = list(_FLAGS)
     if "clang" not in _version():
-        # GCC would split `min(x, c)` where x == c has a known outcome later on, and a vector minimum
-        # becomes four masks: 5 % of softmax.
+        # GCC would split `min(x, c)` where x == c has a known outcome later on; a vector minimum
+        # then becomes four masks: 5 % of softmax.
         flags.append("-fno-thread-jumps")
     if "avx512f" in _cpu_features():
         # Vectors as wide as the machine has: the loops are long and do little else.
