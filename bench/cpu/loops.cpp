@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one writes by hand: bench/cpu/speed.py builds it with -O3 -march=native -ffast-math -fopenmp.
+// What one writes by hand: bench/cpu/speed.py builds it with -O3 -march=native -ffast-math
+// -fopenmp.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
