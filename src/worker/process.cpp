@@ -218,11 +218,12 @@ Result<std::string> Process::read_line(Clock::time_point deadline) {
     // In this order: what an ended child wrote before is in the pipe once it has ended.
     const bool ended = has_ended();
     receive();
-    if (auto line = take_line()) return *std::move(line);
-    if (buffer_.size() > kLineCap) {
+    std::optional<std::string> line = take_line();
+    if ((line ? line->size() : buffer_.size()) > kLineCap) {
       return fail(ErrorCode::worker_failed,
                   fmt::format("sent a line of more than {} bytes", kLineCap));
     }
+    if (line) return *std::move(line);
     if (!answers_ || ended) return failure_of_child("answer pipe");
     KSPLIT_TRY_STATUS(wait_for_news(deadline, false));
   }
