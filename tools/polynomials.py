@@ -42,4 +42,4 @@ show("erf below 1: erf(sqrt s) / sqrt s - 1", lambda s: mp.erf(mp.sqrt(s)) / mp.
      lambda s: mp.mpf(1), 0, 1, 6)  # fmt: skip
 show("erf from 1: -log2(erfc(t)) / t - 2.5", lambda t: -mp.log(mp.erfc(t), 2) / t - 2.5,
      lambda t: mp.erfc(t) * t * mp.log(2), 1, 3.95, 5)  # fmt: skip
-show("exp2 less: (2^r - 1) / r", lambda r: (2**r - 1) / r, lambda r: r, -0.5, 0.5, 4)
+show("erf from 1: (2^r - 1) / r", lambda r: (2**r - 1) / r, lambda r: r, -0.5, 0.5, 4)

@@ -34,7 +34,6 @@ struct Nest {
   std::vector<Root> roots;
   std::vector<const ttir::Value*> homed;  // computed here first, lane by lane
   bool stores = false;                    // holds a store root; at most one
-  const Nest* next = nullptr;             // the one that runs after it, if that is known
 };
 
 /// Whether the load's memory can be compared with the store's at run time, so that one loop may do
@@ -42,7 +41,8 @@ struct Nest {
 bool can_load_beside(FunctionContext& context, const ttir::Operation& load,
                      const ttir::Operation& store);
 
-/// Writes the nest to context.out.
-Status write_nest(FunctionContext& context, const Nest& nest);
+/// Writes the nest to context.out. `next` is the one that runs after it, null if there is none or
+/// it is not known yet.
+Status write_nest(FunctionContext& context, const Nest& nest, const Nest* next);
 
 }  // namespace ksplit::cpu

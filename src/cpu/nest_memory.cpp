@@ -358,8 +358,8 @@ void NestWriter::fetch_ahead() {
   for (const std::string& pointer : streams_) {
     out.line(fmt::format("fetch_next_page<{}>({} + chunk);", lanes_, pointer));
   }
-  if (nest_.next == nullptr || rank_ != 1 || nest_.next->shape != nest_.shape) return;
-  for (const Root& root : nest_.next->roots) {
+  if (next_ == nullptr || rank_ != 1 || next_->shape != nest_.shape) return;
+  for (const Root& root : next_->roots) {
     if (root.kind != Root::Kind::store) continue;
     const Value& pointer = root.op->operand(0);
     const Affine* form = plain_form(context_, pointer);

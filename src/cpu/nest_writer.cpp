@@ -17,9 +17,10 @@ using ttir::Operation;
 using ttir::Type;
 using ttir::Value;
 
-NestWriter::NestWriter(FunctionContext& context, const Nest& nest)
+NestWriter::NestWriter(FunctionContext& context, const Nest& nest, const Nest* next)
     : context_(context),
       nest_(nest),
+      next_(next),
       rank_(static_cast<int>(nest.shape.size())),
       before_(nest.shape.size() + 1),
       after_(nest.shape.size() + 1) {
@@ -348,8 +349,8 @@ Result<NestWriter::Slot> NestWriter::reshaped(const Value& from, const Type& to,
   return value(from, its);
 }
 
-Status write_nest(FunctionContext& context, const Nest& nest) {
-  return NestWriter(context, nest).write();
+Status write_nest(FunctionContext& context, const Nest& nest, const Nest* next) {
+  return NestWriter(context, nest, next).write();
 }
 
 }  // namespace ksplit::cpu

@@ -22,7 +22,7 @@ namespace ksplit::cpu {
 ///   before_[0]   for (i0) { before_[1]   for (i1) { before_[2] }   after_[1] }   after_[0]
 class NestWriter {
  public:
-  NestWriter(FunctionContext& context, const Nest& nest);
+  NestWriter(FunctionContext& context, const Nest& nest, const Nest* next);
 
   Status write();
 
@@ -111,6 +111,7 @@ class NestWriter {
 
   FunctionContext& context_;
   const Nest& nest_;
+  const Nest* next_;
   int rank_;
   std::vector<Text> before_;
   std::vector<Text> after_;

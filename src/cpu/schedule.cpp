@@ -362,8 +362,8 @@ Status Schedule::flush() {
     }
   }
   for (std::size_t k = 0; k < open_.size(); ++k) {
-    if (k + 1 < open_.size()) open_[k].next = &open_[k + 1];
-    KSPLIT_TRY_STATUS(write_nest(context_, open_[k]));
+    const Nest* next = k + 1 < open_.size() ? &open_[k + 1] : nullptr;
+    KSPLIT_TRY_STATUS(write_nest(context_, open_[k], next));
     for (const auto& [value, target] : targets_) {
       if (target.nest == static_cast<int>(k)) context_.set_buffer(*value, target.buffer);
     }

@@ -22,6 +22,11 @@ struct DeviceProfile {
   double bandwidth_bytes_per_us = 0;  // copy rate, bytes read and written, for floors
 };
 
+/// Elements that a thread holds of a tile, on a device that has warps.
+inline std::int64_t per_thread(std::int64_t tile, int warps) {
+  return tile / (std::int64_t{32} * warps);
+}
+
 /// Reads a profile. Every key but `devices` is required. Errors: input-malformed, with the line,
 /// naming the key.
 Result<DeviceProfile> load_profile(const std::string& toml_text, const std::string& name);

@@ -216,8 +216,8 @@ inline int32_t clamp_bound(int64_t bound, int32_t size) {
 // ---------------------------------------------------------------------------------------
 
 /// minnumf/maxnumf: the number when the other is NaN. minimumf/maximumf: NaN when either is, and -0
-/// is less than +0. In steps of one comparison each: GCC does not vectorise `(a < b || b != b) ? a
-/// : b` where b comes from a masked load.
+/// is less than +0. One comparison a step: GCC does not vectorise both in one condition where b
+/// comes from a masked load.
 template <class T>
 inline T minnum(T a, T b) {
   const T smaller = a < b ? a : b;

@@ -20,7 +20,6 @@ constexpr std::int64_t kAccumulatorBytes = 4;
 // which sees the tile unrolled, takes long: for a 4-index add 1 s at 32 elements, 3 s at 128, 17 s
 // at 256.
 constexpr std::int64_t kMostElementsOfThread = 128;
-constexpr std::int64_t kThreadsOfWarp = 32;
 constexpr std::size_t kMaxRowCovers = 3;
 
 const KernelDefinition& kernel_of(const HostGraph& graph, const KernelUse& use) {
@@ -224,9 +223,10 @@ bool combine(const Change& a, const Change& b, const Choices& choices) {
                       [&](const PythonNode* node) { return second.literals.count(node) != 0; });
 }
 
-// The elements that a program of the variant holds at once: about the product of its two largest
-// extents.
-std::int64_t elements_held(const Variant& variant, const Choices& choices, std::size_t use) {
+// The elements that a program holds at once with the given tiles (by source; others are as they
+// are): about the product of its two largest extents.
+std::int64_t elements_held(const std::map<std::size_t, std::int64_t>& tiles, const Choices& choices,
+                           std::size_t use) {
   std::map<std::string, std::int64_t> sizes;
   for (const LaunchArgument& argument : choices.uses[use].launches.front()->arguments) {
     const std::optional<Literal> value = constant_argument(choices.uses[use], argument.name);
@@ -236,7 +236,7 @@ std::int64_t elements_held(const Variant& variant, const Choices& choices, std::
       sizes[argument.name] = *size;
     }
   }
-  for (const auto& [tile, size] : variant.tiles) {
+  for (const auto& [tile, size] : tiles) {
     for (const auto& [user, parameter] : choices.tiles[tile].parameters) {
       if (user == use) sizes[parameter] = size;
     }
@@ -250,30 +250,29 @@ std::int64_t elements_held(const Variant& variant, const Choices& choices, std::
   return largest * second;
 }
 
-std::int64_t warps_of(const Variant& variant, const Choices& choices, std::size_t use) {
+int warps_of(const Variant& variant, const Choices& choices, std::size_t use) {
   const auto& keywords = variant.kernels[use].keywords;
   const auto given = keywords.find("num_warps");
   const std::int64_t* warps = given == keywords.end() ? nullptr : given->second.as_int();
-  return warps != nullptr ? *warps : choices.uses[use].launches.front()->num_warps;
+  return warps != nullptr ? static_cast<int>(*warps)
+                          : choices.uses[use].launches.front()->num_warps;
 }
 
 // Whether the device can hold what a program of the variant does. What the base already runs with,
 // or a tuner chose, fits.
 bool fits(const Variant& variant, const Choices& choices, const DeviceProfile& profile) {
-  Variant untouched = variant;
-  untouched.tiles.clear();
   for (std::size_t use = 0; use < choices.uses.size(); ++use) {
-    const std::int64_t elements = elements_held(variant, choices, use);
-    const std::int64_t warps = warps_of(variant, choices, use);
-    const bool grown = elements > elements_held(untouched, choices, use);
+    const std::int64_t elements = elements_held(variant.tiles, choices, use);
+    const int warps = warps_of(variant, choices, use);
+    const bool grown = elements > elements_held({}, choices, use);
     const bool large =
         elements > kLargestTensor ||
         (profile.fast_memory_bytes > 0 && elements * kAccumulatorBytes > profile.fast_memory_bytes);
     if (grown && large) return false;
     const bool fewer_warps =
         !variant.kernels[use].frozen && warps < choices.uses[use].launches.front()->num_warps;
-    const bool unrolled = !profile.warps.empty() && warps > 0 &&
-                          elements > kMostElementsOfThread * kThreadsOfWarp * warps;
+    const bool unrolled =
+        !profile.warps.empty() && warps > 0 && per_thread(elements, warps) > kMostElementsOfThread;
     if ((grown || fewer_warps) && unrolled) return false;
   }
   return true;

@@ -114,10 +114,6 @@ std::int64_t blocks_of(std::int64_t size, std::int64_t block) {
   return (size + block - 1) / block;
 }
 
-std::int64_t per_thread(std::int64_t tile, int warps) {
-  return tile / (std::int64_t{32} * warps);
-}
-
 std::int64_t largest_tile(const DeviceProfile& profile) {
   constexpr std::int64_t kBytesPerElement = 24;  // two operands, a result, fp32 copies, a mask
   const std::int64_t elements = profile.fast_memory_bytes / kBytesPerElement;

@@ -24,9 +24,6 @@ std::int64_t round_up_to_power(std::int64_t value);
 /// How many blocks cover `size` elements.
 std::int64_t blocks_of(std::int64_t size, std::int64_t block);
 
-/// Elements that a thread holds of a tile.
-std::int64_t per_thread(std::int64_t tile, int warps);
-
 /// Largest tile, in elements, whose operands and fp32 temporaries fit in the device's fast memory.
 std::int64_t largest_tile(const DeviceProfile& profile);
 

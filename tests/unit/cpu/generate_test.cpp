@@ -71,8 +71,7 @@ TEST(Generate, LoadAfterStoreStaysBehindIt) {
   EXPECT_EQ(count(source, "for (int32_t i0"), 2) << source;
 }
 
-TEST(Generate, ReductionAndItsUseAreTwoLoops) {
-  const std::string source = generated(kernel_with(R"(
+constexpr const char* kOverSum = R"(
     %v = tt.load %xp : tensor<128x!tt.ptr<f32>>
     %s = "tt.reduce"(%v) <{axis = 0 : i32}> ({
     ^bb0(%a: f32, %b: f32):
@@ -82,25 +81,16 @@ TEST(Generate, ReductionAndItsUseAreTwoLoops) {
     %ss = tt.splat %s : f32 -> tensor<128xf32>
     %w = arith.divf %v, %ss : tensor<128xf32>
     tt.store %yp, %w : tensor<128x!tt.ptr<f32>>
-)"))
-                                 .value();
+)";
+
+TEST(Generate, ReductionAndItsUseAreTwoLoops) {
+  const std::string source = generated(kernel_with(kOverSum)).value();
   EXPECT_EQ(count(source, "#pragma GCC ivdep"), 3) << source;  // with the tree of partial sums
   EXPECT_NE(source.find("part = -0.0f"), source.npos) << source;
 }
 
 TEST(Generate, FoldingFetchesAheadAndWhatTheNextLoopStoresTo) {
-  const std::string wide = std::regex_replace(kernel_with(R"(
-    %v = tt.load %xp : tensor<128x!tt.ptr<f32>>
-    %s = "tt.reduce"(%v) <{axis = 0 : i32}> ({
-    ^bb0(%a: f32, %b: f32):
-      %t = arith.addf %a, %b : f32
-      tt.reduce.return %t : f32
-    }) : (tensor<128xf32>) -> f32
-    %ss = tt.splat %s : f32 -> tensor<128xf32>
-    %w = arith.divf %v, %ss : tensor<128xf32>
-    tt.store %yp, %w : tensor<128x!tt.ptr<f32>>
-)"),
-                                              std::regex("128"), "1024");
+  const std::string wide = std::regex_replace(kernel_with(kOverSum), std::regex("128"), "1024");
   const std::string source = generated(wide).value();
   EXPECT_EQ(count(source, "fetch_next_page<64>(x + chunk);"), 1) << source;
   EXPECT_EQ(count(source, "fetch_to_write<64>(y + chunk);"), 1) << source;
