@@ -169,6 +169,12 @@ const std::string* FunctionContext::buffer(const Value& value) const {
   return found == buffers_.end() ? nullptr : &found->second;
 }
 
+void FunctionContext::leave(const ttir::Block& block, const Buffers& before) {
+  std::erase_if(buffers_, [&](const auto& entry) {
+    return entry.first->block != &block && !before.contains(entry.first);
+  });
+}
+
 int FunctionContext::argument_behind(const Value& pointer) const {
   const Value* value = &pointer;
   for (;;) {

@@ -87,6 +87,12 @@ class FunctionContext {
   }
   void drop_buffer(const ttir::Value& value) { buffers_.erase(&value); }
 
+  using Buffers = std::unordered_map<const ttir::Value*, std::string>;
+  const Buffers& buffers() const { return buffers_; }
+  /// Forgets the buffers set since `before`, save those of the block's own values: what else it
+  /// computed into one is there only where the block has run, and only until it releases its own.
+  void leave(const ttir::Block& block, const Buffers& before);
+
   /// The kernel's argument that a pointer is derived from, or -1 where that can't be told.
   int argument_behind(const ttir::Value& pointer) const;
 
@@ -102,7 +108,7 @@ class FunctionContext {
 
   std::unordered_map<const ttir::Value*, std::string> value_names_;
   std::unordered_set<std::string> names_;
-  std::unordered_map<const ttir::Value*, std::string> buffers_;
+  Buffers buffers_;
   std::unordered_map<const ttir::Value*, std::string> preferred_;
   std::unordered_map<std::string, std::int64_t> offsets_;  // buffer name -> place in the frame
   std::unordered_map<const ttir::Value*, int> recompute_cost_;

@@ -115,6 +115,7 @@ Status FunctionWriter::write_blocks() {
 
 Status FunctionWriter::write_block(const ttir::Block& block, const Ending& ending) {
   Schedule schedule(context_, block);
+  const FunctionContext::Buffers before = context_.buffers();
   for (const auto& op : block.operations) {
     schedule.arrive(*op);
     if (op.get() == block.terminator()) {
@@ -125,6 +126,7 @@ Status FunctionWriter::write_block(const ttir::Block& block, const Ending& endin
   }
   // Other blocks of a `switch` may still read what this one left behind.
   if (block.region->blocks.size() == 1) schedule.release_all();
+  context_.leave(block, before);
   return {};
 }
 

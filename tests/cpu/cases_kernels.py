@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import kernels_control as control
 import kernels_matrix as matrix
 import kernels_memory as memory
@@ -625,3 +627,12 @@ def _() -> Tensors:
     x, out = torch.randn(7, 32), torch.zeros(2, 32)
     control.branch_in_loop[(1,)](x, out, 7, B=32)
     return [out]
+
+
+for _flags in itertools.product((0, 2), repeat=3):  # Triton folds a 1
+
+    @case("indices_used_inside_and_after/" + "".join(map(str, _flags)))
+    def _(flags: tuple[int, ...] = _flags) -> Tensors:
+        out = torch.zeros(3, 32, dtype=torch.int32)
+        control.indices_used_inside_and_after[(1,)](out, *flags, B=32)
+        return [out]

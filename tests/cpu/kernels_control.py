@@ -224,3 +224,21 @@ def branch_in_loop(x, out, n, B: tl.constexpr):
         where = tl.where(better, k, where)
     tl.store(out + i, best)
     tl.store(out + B + i, where.to(tl.float32))
+
+
+@triton.jit
+def indices_used_inside_and_after(out, branch, trips, leave, B: tl.constexpr):
+    """The scans need their indices in memory, which the stores after them must not rely on."""
+    i = tl.arange(0, B)
+    a, b, c = i + 3, i * 5, i - 7
+    total = tl.zeros([B], tl.int32)
+    if branch > 0:
+        total += tl.cumsum(a, 0)
+    for _ in range(trips):
+        total += tl.cumsum(b, 0)
+    tl.store(out + i, a + total)
+    tl.store(out + B + i, b)
+    if leave > 0:
+        tl.store(out + 2 * B + i, tl.cumsum(c, 0))
+        return
+    tl.store(out + 2 * B + i, c)

@@ -206,7 +206,9 @@ class _Seed:
         names = []
         for _ in range(self.random.randint(1, 3)):
             kind = self.kind("i32", "i64", "f32")
-            names.append((self.new(kind, self.pick(kind)), kind))
+            # A value of its own: where two variables start as one value, and the body assigns one
+            # to the other, Triton's frontend takes the latter for one that does not change.
+            names.append((self.new(kind, f"{self.pick(kind)} + 0"), kind))
         return names
 
     def loop(self) -> None:
