@@ -31,10 +31,13 @@ Result<std::optional<PerfResult>> given_perf(const Options& options, const Task&
 }
 
 /// The base on every case: no split may inherit an error of its own.
-Result<VerifyOutcome> verify_base(Session& session) {
+Result<VerifyOutcome> verify_base(Session& session, Observer& observer) {
   KSPLIT_TRY(VerifyOutcome outcome,
              session.worker.verify(session.options.base, session.case_indices(), session.rules));
   KSPLIT_TRY_STATUS(judge_base(outcome));
+  if (const std::string warning = base_fault_line(outcome); !warning.empty()) {
+    observer.line(warning);
+  }
   return outcome;
 }
 
@@ -48,7 +51,7 @@ Result<SplitOutcome> split(const Options& options, Observer& observer) {
   KSPLIT_TRY(const auto given, given_perf(options, session.task));
 
   stopwatch.start("baseline");
-  KSPLIT_TRY(const VerifyOutcome base_accuracy, verify_base(session));
+  KSPLIT_TRY(const VerifyOutcome base_accuracy, verify_base(session, observer));
   std::optional<Baseline> baseline;
   if (!given) {
     KSPLIT_TRY(baseline, measure_baseline(session, observer));
@@ -75,7 +78,7 @@ Result<SplitOutcome> split(const Options& options, Observer& observer) {
   stopwatch.stop();
 
   SplitOutcome outcome{SplitOutcome::Kind::split, whole.failure,
-                       summarize(session, perf, found, whole, stopwatch.stages())};
+                       summarize(session, perf, base_accuracy, found, whole, stopwatch.stages())};
   if (!whole.failure.empty()) {
     outcome.kind = SplitOutcome::Kind::refused;
     return outcome;
@@ -89,7 +92,7 @@ Result<std::vector<Group>> plan(const Options& options, Observer& observer) {
   KSPLIT_TRY(Session session, open_session(options));
   KSPLIT_TRY(auto perf, given_perf(options, session.task));
   if (!perf) {
-    KSPLIT_TRY_STATUS(verify_base(session));
+    KSPLIT_TRY_STATUS(verify_base(session, observer));
     KSPLIT_TRY(Baseline baseline, measure_baseline(session, observer));
     perf = std::move(baseline.perf);
   }
@@ -99,9 +102,9 @@ Result<std::vector<Group>> plan(const Options& options, Observer& observer) {
 }
 
 Result<AccuracyVerdict> verify_file(const Options& options, const std::filesystem::path& file,
-                                    Observer&) {
+                                    Observer& observer) {
   KSPLIT_TRY(Session session, open_session(options));
-  KSPLIT_TRY(const VerifyOutcome base, verify_base(session));
+  KSPLIT_TRY(const VerifyOutcome base, verify_base(session, observer));
   KSPLIT_TRY(const VerifyOutcome outcome,
              session.worker.verify(file, session.case_indices(), session.rules));
   return judge_accuracy(outcome, base);
@@ -110,7 +113,7 @@ Result<AccuracyVerdict> verify_file(const Options& options, const std::filesyste
 Result<PerfResult> bench_file(const Options& options, const std::filesystem::path& file,
                               Observer& observer) {
   KSPLIT_TRY(Session session, open_session(options));
-  KSPLIT_TRY(const VerifyOutcome base, verify_base(session));
+  KSPLIT_TRY(const VerifyOutcome base, verify_base(session, observer));
   KSPLIT_TRY(const VerifyOutcome outcome,
              session.worker.verify(file, session.case_indices(), session.rules));
   const AccuracyVerdict verdict = judge_accuracy(outcome, base);

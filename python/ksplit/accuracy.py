@@ -116,9 +116,10 @@ def verify(
     """The `verify` operation."""
     results = []
     for case in cases:
-        result: dict[str, Any] = {"case": case, "error": None, "outputs": []}
+        result: dict[str, Any] = {"case": case, "error": None, "fault": None, "outputs": []}
         try:
             result["outputs"] = _verify_case(task, store, implementation, case, rules)
+            result["fault"] = _access_fault(task, implementation, case)
         except CandidateError as error:
             result["error"] = {"kind": "candidate-failed", "message": str(error)}
         results.append(result)
@@ -139,6 +140,22 @@ def _verify_case(
         if got is not None and native is not None:
             results.append({**compare(got, native, golden, rules), "changed_inputs": changed})
     return results
+
+
+def _access_fault(task: Task, implementation: Implementation, case: int) -> str | None:
+    """What a kernel touches outside the tensors passed to it; None also where none can tell."""
+    if task.device.executor != "native-cpu":
+        return None
+    from ksplit.cpu import KernelFault, checked_access
+
+    try:
+        with checked_access():
+            run_candidate(task, implementation, task.inputs(case))
+    except CandidateError as error:
+        if isinstance(error.__cause__, KernelFault):
+            return str(error.__cause__)
+        raise
+    return None
 
 
 def run_candidate(

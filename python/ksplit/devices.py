@@ -18,9 +18,10 @@ from typing import Any
 from ksplit.interpreter import enable_interpreter
 from ksplit.protocol import RequestError
 
-# Written before a cold CPU sample. Sixty-four MiB leave every core's own caches; a shared
-# last-level cache of hundreds of MiB would take longer to overwrite than the kernels to run.
-_CPU_FLUSH_LIMIT = 64 << 20
+# Written before a cold CPU sample: twice the last-level cache, or where that is a shared one of
+# hundreds of MiB, which would take longer to overwrite than the kernels to run, what leaves every
+# core's own caches.
+_CPU_FLUSH_LIMIT = 16 << 20
 
 
 class Device:

@@ -196,6 +196,7 @@ CaseAccuracy judge_case(const CaseVerification& candidate, const CaseVerificatio
                                                candidate.outputs.size(), base.outputs.size());
     return accuracy;
   }
+  if (base.fault.empty()) accuracy.reason = candidate.fault;
   for (std::size_t i = 0; i < candidate.outputs.size(); ++i) {
     const ErrorRatios ratios = error_ratios(candidate.outputs[i], base.outputs[i]);
     accuracy.rmse_ratio = i == 0 ? ratios.rmse : std::max(accuracy.rmse_ratio, ratios.rmse);

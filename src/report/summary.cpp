@@ -74,6 +74,7 @@ Json json_of(const CaseSummary& sample, bool with_torch) {
       {"route", sample.route},
       {"status", sample.passed ? "pass" : "fail"},
       {"reason", or_null(sample.reason)},
+      {"base_fault", or_null(sample.base_fault)},
       {"device_us", json_of(sample.device_us, with_torch)},
       {"host_us", json_of(sample.host_us, with_torch)},
       {"speedup_vs_base", rounded(ratio_of(sample.device_us, &ArmTimes::base, &ArmTimes::split))}};

@@ -22,10 +22,11 @@ struct ArmTimes {
 
 struct CaseSummary {
   int case_index = 0;
-  std::string group_id;  // empty: in no group
-  std::string route;     // host function that serves it, or "base"
-  bool passed = false;   // accuracy of the whole file on it
-  std::string reason;    // why not; empty if passed
+  std::string group_id;    // empty: in no group
+  std::string route;       // host function that serves it, or "base"
+  bool passed = false;     // accuracy of the whole file on it
+  std::string reason;      // why not; empty if passed
+  std::string base_fault;  // the base's access outside its tensors on it; empty: none known of
   ArmTimes device_us;
   ArmTimes host_us;
 };
@@ -50,7 +51,7 @@ struct GroupSummary {
 };
 
 struct RefusalCount {
-  std::string reason;  // "accuracy", "crashed", "timed out", "did not compile"
+  std::string reason;  // "accuracy", "out of bounds", "crashed", "timed out" ...
   int count = 0;
 };
 

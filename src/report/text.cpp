@@ -71,6 +71,16 @@ std::string task_line(const std::string& op_name, int cases, std::optional<doubl
   return labelled("task", fmt::format("{} → {}", fmt::join(facts, kBetween), decision));
 }
 
+std::string base_fault_line(const VerifyOutcome& base) {
+  const auto strayed = [](const CaseVerification& c) { return !c.fault.empty(); };
+  const auto first = std::ranges::find_if(base.cases, strayed);
+  if (first == base.cases.end()) return {};
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(base.cases, strayed));
+  return labelled("warning", fmt::format("on {} the base itself reaches outside its tensors, "
+                                         "first on case {}: {}",
+                                         counted(count, "case"), first->case_index, first->fault));
+}
+
 std::string groups_line(const std::vector<Group>& groups) {
   std::vector<std::string> parts;
   for (const Group& group : groups) {

@@ -70,8 +70,8 @@ Objective effective_objective(const Session& session) {
 }
 
 int launches_for(const Session& session, double device_us) {
-  constexpr double kSampleUs = 300;  // 1000 times the grain of a CPU's steady clock
-  constexpr int kMost = 50;
+  constexpr double kSampleUs = 100;  // 1000 times the grain of a CPU's steady clock
+  constexpr int kMost = 10;          // each is preceded by some ms of emptying the cache
   const Effort effort = effort_of(session);
   if (session.on_gpu() || session.interpreted() || !(device_us > 0)) return effort.launches;
   return static_cast<int>(std::clamp(std::ceil(kSampleUs / device_us), 1.0, double{kMost}));

@@ -83,7 +83,8 @@ GroupSummary summarize_part(const Session& session, const PerfResult& perf,
   return summary;
 }
 
-CaseSummary summarize_case(const Session& session, const Case& sample, const SearchResult& found,
+CaseSummary summarize_case(const Session& session, const Case& sample,
+                           const VerifyOutcome& base_accuracy, const SearchResult& found,
                            const Integration& whole) {
   CaseSummary summary;
   summary.case_index = sample.index;
@@ -97,6 +98,8 @@ CaseSummary summarize_case(const Session& session, const Case& sample, const Sea
       std::ranges::find(whole.accuracy.cases, sample.index, &CaseAccuracy::case_index);
   summary.passed = accuracy != whole.accuracy.cases.end() && accuracy->passed;
   if (!summary.passed) summary.reason = accuracy->reason;
+  summary.base_fault =
+      std::ranges::find(base_accuracy.cases, sample.index, &CaseVerification::case_index)->fault;
   const Survey& times = whole.times.at(sample.index);
   summary.device_us = arm_times(times.device_us, !session.interpreted());
   summary.host_us = arm_times(times.host_us, !session.interpreted());
@@ -179,7 +182,8 @@ Status record_perf(const Session& session, const PartResult& part, const Integra
 
 }  // namespace
 
-Summary summarize(const Session& session, const PerfResult& perf, const SearchResult& found,
+Summary summarize(const Session& session, const PerfResult& perf,
+                  const VerifyOutcome& base_accuracy, const SearchResult& found,
                   const Integration& whole, const std::vector<StageTime>& stages) {
   Summary summary;
   summary.op_name = session.task.op_name;
@@ -192,7 +196,7 @@ Summary summarize(const Session& session, const PerfResult& perf, const SearchRe
   summary.integrated = whole.failure.empty();
   summary.failure = whole.failure;
   for (const Case& sample : session.task.cases) {
-    summary.cases.push_back(summarize_case(session, sample, found, whole));
+    summary.cases.push_back(summarize_case(session, sample, base_accuracy, found, whole));
   }
   for (const GroupResult& group : found.groups) {
     summary.candidates += group.candidates;

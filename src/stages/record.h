@@ -15,7 +15,8 @@
 namespace ksplit {
 
 /// Everything a run found, as one value. `perf`: the base against torch, as given or measured.
-Summary summarize(const Session& session, const PerfResult& perf, const SearchResult& found,
+Summary summarize(const Session& session, const PerfResult& perf,
+                  const VerifyOutcome& base_accuracy, const SearchResult& found,
                   const Integration& whole, const std::vector<StageTime>& stages);
 
 /// Writes the result as the contract's section 5 lays it out:

@@ -38,6 +38,14 @@ std::string refusal_of(const Error& error) {
   return error.code == ErrorCode::worker_failed ? "crashed" : "did not compile";
 }
 
+/// Why a candidate that ran is out.
+std::string refusal_of(const VerifyOutcome& outcome) {
+  const auto raised = [](const CaseVerification& c) { return c.error.has_value(); };
+  if (std::ranges::any_of(outcome.cases, raised)) return "did not run";
+  const auto strayed = [](const CaseVerification& c) { return !c.fault.empty(); };
+  return std::ranges::any_of(outcome.cases, strayed) ? "out of bounds" : "accuracy";
+}
+
 struct GroupWork {
   const Group* group;
   std::vector<const Case*> cases;
@@ -111,12 +119,7 @@ Status verify(const Session& session, std::vector<GroupWork>& groups,
       continue;
     }
     tried.accuracy = judge_accuracy(*outcomes[i], base_accuracy);
-    const auto raised = [](const CaseVerification& c) { return c.error.has_value(); };
-    if (std::ranges::any_of(outcomes[i]->cases, raised)) {
-      tried.refusal = "did not run";
-    } else if (!tried.accuracy.passed()) {
-      tried.refusal = "accuracy";
-    }
+    if (!tried.accuracy.passed()) tried.refusal = refusal_of(*outcomes[i]);
   }
   return {};
 }

@@ -182,6 +182,7 @@ CaseVerification case_verification(FieldReader& fields) {
           CaseError{code.value_or(ErrorCode::worker_failed), error.text("message")};
     });
   }
+  if (fields.has("fault")) verification.fault = fields.text("fault");
   fields.each("outputs",
               [&](FieldReader& nested) { verification.outputs.push_back(accuracy(nested)); });
   return verification;

@@ -108,6 +108,7 @@ struct CaseError {
 struct CaseVerification {
   int case_index = 0;
   std::optional<CaseError> error;
+  std::string fault;  // first access outside the tensors passed to a kernel; empty: none known of
   std::vector<OutputAccuracy> outputs;
 };
 

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, binary
+from conftest import BASE, ROOT, binary
 
 FOLDER = ("groups.json", "kernels", "perf", "split_kernel.py", "split_summary.json", "verify")
 
@@ -176,6 +176,24 @@ def test_verify_and_bench_judge_any_file(result, ksplit, tmp_path):
     done = ksplit("bench", folder, split, "--json")
     assert done.status == 0
     assert done.json()["total_cases"] == len((folder / "cases.jsonl").read_text().splitlines())
+
+
+def test_an_access_out_of_bounds_is_found_where_results_are_right(ksplit, work, tmp_path):
+    folder = work()
+    strays = tmp_path / "strays.py"
+    loads = "tl.load(x_ptr + offsets, mask=offsets < n)"
+    strays.write_text(BASE.replace(loads, "tl.load(x_ptr + offsets)"))
+    done = ksplit("verify", folder, strays)
+    assert done.status == 1
+    assert "case 1: kernel double_kernel at " in done.out
+    assert "load of 4 bytes out of bounds in program (0, 0, 0): byte offset 160" in done.out
+    # A base that does so is told of, and the same isn't held against what takes its place.
+    done = ksplit("verify", folder, strays, "--base", strays)
+    assert done.status == 0
+    assert (
+        "warning   on 3 cases the base itself reaches outside its tensors, first on case 1"
+        in done.out
+    )
 
 
 def test_plan_stops_after_groups(result, ksplit, tmp_path):

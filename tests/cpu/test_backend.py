@@ -310,14 +310,31 @@ def test_generated_source_is_kept() -> None:
 
 
 @pytest.fixture
-def checking(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KSPLIT_CPU_CHECK", "1")
-    kernels = (add, plain_copy, gather_checked, scalar_store)
-    for kernel in kernels:
-        kernel.device_caches.clear()
-    yield
-    for kernel in kernels:
-        kernel.device_caches.clear()
+def checking() -> None:
+    with ksplit.cpu.checked_access():
+        yield
+
+
+def test_checked_and_plain_code_live_side_by_side() -> None:
+    x, out = torch.arange(128.0), torch.zeros(128)
+    for _ in range(2):
+        plain_copy[(1,)](x, out, B=128)
+        with ksplit.cpu.checked_access(), pytest.raises(ksplit.cpu.KernelFault):
+            plain_copy[(1,)](x[:100], out, B=128)
+    assert torch.equal(out, x)
+
+
+@pytest.mark.parametrize(("value", "checks"), [("1", True), ("0", False), ("", False)])
+def test_the_environment_switches_checks_on(value: str, checks: bool) -> None:
+    done = run_python(
+        """
+        import ksplit.cpu, test_backend, torch
+        test_backend.scalar_store[(1,)](torch.zeros(16)[:8], 8)
+        """,
+        KSPLIT_CPU_CHECK=value,
+    )
+    assert ("store of 4 bytes out of bounds" in done.stderr) == checks
+    assert done.returncode == int(checks)
 
 
 def test_check_accepts_what_is_inside(checking: None) -> None:

@@ -8,7 +8,8 @@ Importing activates the backend; `deactivate()` gives Triton back to the driver 
 Nothing of a GPU is touched. `Unavailable` is raised where torch, a supported Triton, the native
 library or a C++ compiler is missing; `Unsupported` by a kernel that uses what is not covered, with
 the operation and its line; `KernelFault` by a launch that fails an assertion, or, with
-KSPLIT_CPU_CHECK=1 in the environment, touches memory outside the tensors passed to it.
+KSPLIT_CPU_CHECK=1 in the environment or within `checked_access()`, touches memory outside the
+tensors passed to it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ __all__ = [
     "Unavailable",
     "Unsupported",
     "activate",
+    "checked_access",
     "deactivate",
 ]
 
@@ -48,6 +50,7 @@ toolchain.compiler()
 Unsupported = native.Unsupported
 KernelFault = native.KernelFault
 
+from ksplit.cpu.access import checked_access  # noqa: E402
 from ksplit.cpu.compiler import CPUBackend  # noqa: E402
 from ksplit.cpu.driver import CPUDriver  # noqa: E402
 

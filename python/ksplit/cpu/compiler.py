@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Any
@@ -14,7 +13,7 @@ import triton.language as tl
 from triton._C.libtriton import ir, passes
 from triton.backends.compiler import BaseBackend, GPUTarget
 
-from ksplit.cpu import library, toolchain
+from ksplit.cpu import access, library, toolchain
 from ksplit.cpu.library import native
 
 TARGET = "cpu"
@@ -86,7 +85,7 @@ class CPUBackend(BaseBackend):
         given = {
             name: options[name] for name in known & options.keys() if options[name] is not None
         }
-        given["check_access"] = os.environ.get("KSPLIT_CPU_CHECK", "0") not in ("", "0")
+        given["check_access"] = access.is_checked()
         return CPUOptions(**given)
 
     def pack_metadata(self, metadata: Any) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Callable, Sequence
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
+from ksplit.cpu import access
 from ksplit.cpu.compiler import TARGET
 from ksplit.cpu.library import native
 
@@ -106,14 +107,14 @@ def make_launcher(src: Any, metadata: Any) -> Callable[..., None]:
 
 
 class CPUDriver(DriverBase):
-    """Triton's view of the CPU as a device. There is one device, 0, and one stream, 0."""
+    """Triton's view of the CPU as a device, with one stream, 0. Its number is access.py's."""
 
     launcher_cls = staticmethod(make_launcher)
 
     def __init__(self) -> None:
         super().__init__()
         self.utils = _Utils()
-        self.get_current_device = lambda: 0
+        self.get_current_device = access.current_device
         self.set_current_device = lambda device: None
         self.get_current_stream = lambda device: 0
         self._target = GPUTarget(TARGET, "native", 1)

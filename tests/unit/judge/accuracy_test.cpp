@@ -33,7 +33,7 @@ VerifyOutcome outcome(std::vector<OutputAccuracy> cases) {
   VerifyOutcome result;
   int index = 0;
   for (OutputAccuracy& output : cases) {
-    result.cases.push_back({++index, std::nullopt, {std::move(output)}});
+    result.cases.push_back({++index, std::nullopt, {}, {std::move(output)}});
   }
   return result;
 }
@@ -198,9 +198,18 @@ TEST(Accuracy, InPlaceOperatorsMayChangeWhatTheBaseChanges) {
   EXPECT_FALSE(judge_accuracy(kGood, in_place).passed());
 }
 
+TEST(Accuracy, NoAccessOutsideTheTensorsUnlessTheBaseHasOne) {
+  VerifyOutcome strayed = kGood;
+  strayed.cases[0].fault = "load of 4 bytes out of bounds";
+  EXPECT_EQ(judge_accuracy(strayed, kGood).reason, "case 1: load of 4 bytes out of bounds");
+  EXPECT_TRUE(judge_accuracy(strayed, strayed).passed());
+  EXPECT_TRUE(judge_accuracy(kGood, strayed).passed());
+  EXPECT_TRUE(judge_base(strayed)) << "told, but no reason to stop";
+}
+
 TEST(Accuracy, RaisingAndMissingOutputsAreRefused) {
   VerifyOutcome raised = kGood;
-  raised.cases[0] = {1, CaseError{ErrorCode::candidate_failed, "IndexError: out of range"}, {}};
+  raised.cases[0] = {1, CaseError{ErrorCode::candidate_failed, "IndexError: out of range"}, {}, {}};
   EXPECT_EQ(judge_accuracy(raised, kGood).reason, "case 1: IndexError: out of range");
   VerifyOutcome two = kGood;
   two.cases[0].outputs.push_back(good_output());
@@ -213,8 +222,8 @@ TEST(Accuracy, SaysWhichOutputAndHowManyCases) {
   OutputAccuracy bad = good_output();
   bad.nan_equal = false;
   for (int index = 1; index <= 3; ++index) {
-    base.cases.push_back({index, std::nullopt, {good_output(), good_output()}});
-    candidate.cases.push_back({index, std::nullopt, {good_output(), bad}});
+    base.cases.push_back({index, std::nullopt, {}, {good_output(), good_output()}});
+    candidate.cases.push_back({index, std::nullopt, {}, {good_output(), bad}});
   }
   EXPECT_EQ(judge_accuracy(candidate, base).reason,
             "case 1: output 1: NaN in other places than the reference (and 2 more cases)");

@@ -30,10 +30,18 @@ Summary sample_summary() {
   summary.objective = "both";
   summary.seed = 7;
   summary.integrated = true;
-  summary.cases = {{1, "grp_small", "sum_grp_small", true, "", {8.0, 2.0, 4.0}, {16.0, 15.0, 8.0}},
-                   {2, "grp_small", "sum_grp_small", true, "", {8.0, 4.0, 2.0}, {16.0, 15.0, 8.0}},
-                   {3, "grp_large", "base", true, "", {70.0, 70.0, 77.0}, {20.0, 20.5, 10.0}},
-                   {4, "", "base", true, "", {3.0, 3.0, 0.0}, {}}};
+  summary.cases = {
+      {1, "grp_small", "sum_grp_small", true, "", "", {8.0, 2.0, 4.0}, {16.0, 15.0, 8.0}},
+      {2, "grp_small", "sum_grp_small", true, "", "", {8.0, 4.0, 2.0}, {16.0, 15.0, 8.0}},
+      {3,
+       "grp_large",
+       "base",
+       true,
+       "",
+       "load out of bounds",
+       {70.0, 70.0, 77.0},
+       {20.0, 20.5, 10.0}},
+      {4, "", "base", true, "", "", {3.0, 3.0, 0.0}, {}}};
   GroupSummary small;
   small.group_id = "grp_small";
   small.case_indices = {1, 2};
@@ -135,6 +143,13 @@ TEST(Text, Lines) {
   other.case_indices = {4};
   EXPECT_EQ(groups_line({small, other}), "groups    reduce_last_small 3 · mine 1");
   EXPECT_EQ(groups_line({}), "groups    none");
+  VerifyOutcome base;
+  base.cases = {{1, {}, {}, {}}, {2, {}, "kernel k: load", {}}, {5, {}, "kernel k: store", {}}};
+  EXPECT_EQ(base_fault_line(base),
+            "warning   on 2 cases the base itself reaches outside its tensors, first on case 2: "
+            "kernel k: load");
+  base.cases.resize(1);
+  EXPECT_EQ(base_fault_line(base), "");
   EXPECT_EQ(generate_line(212), "generate  212 candidates");
   EXPECT_EQ(wrote_line({"a/x.py", "a/y.json", "b/z"}), "wrote     a/x.py  y.json  b/z");
 }

@@ -95,6 +95,7 @@ json verify_answer() {
   return {{"cases",
            {{{"case", 1},
              {"error", nullptr},
+             {"fault", "load out of bounds"},
              {"outputs",
               {{{"dtype", "float16"},
                 {"shape", {2}},
@@ -207,6 +208,8 @@ TEST(Decode, Verify) {
   ASSERT_TRUE(outcome) << outcome.error().message;
   const OutputAccuracy& output = outcome->cases.at(0).outputs.at(0);
   EXPECT_FALSE(outcome->cases[0].error);
+  EXPECT_EQ(outcome->cases[0].fault, "load out of bounds");
+  EXPECT_EQ(outcome->cases.at(1).fault, "");
   EXPECT_EQ(output.violations, 1);
   EXPECT_EQ(output.worst->index, 1);
   EXPECT_EQ(output.worst->actual, Literal(0.5));
