@@ -149,8 +149,7 @@ std::string convert_float(const Operands& in) {
 }
 
 std::string integer_to_float(const Operands& in, const std::string& value) {
-  // Straight from the integer to a narrow float would round once; through float twice. An f16 holds
-  // no integer that float rounds, except those that overflow either way; bf16 goes through double.
+  // Through float it would be rounded twice.
   const Type to = in.op.result().type.element();
   if (is_native(to)) return fmt::format("{}({})", c_type(to), value);
   return narrow(to, fmt::format("double({})", value), true);

@@ -34,13 +34,11 @@ std::int64_t size_of(const Type& type) {
 }
 
 bool is_native(const Type& type) {
-  return !type.is_float() || type.format() == FloatFormat::f32 ||
-         type.format() == FloatFormat::f64 || type.format() == FloatFormat::f16;
+  return !type.is_float() || type.format() == FloatFormat::f32 || type.format() == FloatFormat::f64;
 }
 
 std::string widen(const Type& from, const std::string& expression) {
   if (!from.is_float() || from.bit_width() >= 32) return expression;
-  if (from.format() == FloatFormat::f16) return fmt::format("float({})", expression);
   return fmt::format("{}_to_f32({})", c_type(from), expression);
 }
 
@@ -49,7 +47,6 @@ std::string narrow(const Type& to, const std::string& expression, bool from_doub
   if (to.format() == FloatFormat::f32) {
     return from_double ? fmt::format("float({})", expression) : expression;
   }
-  if (to.format() == FloatFormat::f16) return fmt::format("f16({})", expression);
   if (!from_double) return fmt::format("f32_to_{}({})", c_type(to), expression);
   return fmt::format("f32_to_{}(f64_to_f32_odd({}))", c_type(to), expression);
 }
@@ -103,10 +100,6 @@ std::string literal(const Type& type, std::uint64_t bits) {
     const std::string infinity = single ? "__builtin_inff()" : "__builtin_inf()";
     if (std::isinf(value)) return value < 0 ? "-" + infinity : infinity;
     return decimal(value, single);
-  }
-  if (type.format() == FloatFormat::f16) {
-    if (!std::isfinite(value)) return fmt::format("bit_cast<f16>(uint16_t({:#x}))", bits);
-    return fmt::format("f16({})", decimal(value, true));
   }
   return fmt::format("{}({:#x})", c_type(type), bits);
 }

@@ -16,7 +16,7 @@ namespace ksplit::cpu {
 // --- number formats
 // -------------------------------------------------------------------------------
 
-typedef _Float16 f16;
+typedef uint16_t f16;  // not _Float16, of which compilers make no vectors beside float
 typedef uint16_t bf16;
 typedef uint8_t f8E4M3FN;
 typedef uint8_t f8E5M2;
@@ -28,6 +28,30 @@ template <class To, class From>
 inline To bit_cast(From from) {
   static_assert(sizeof(To) == sizeof(From));
   return __builtin_bit_cast(To, from);
+}
+
+inline float f16_to_f32(f16 x) {
+  const uint32_t magnitude = (x & 0x7fffu) << 13;  // exponent and mantissa where float has them
+  const uint32_t rebiased = magnitude + (112u << 23);
+  const float other =
+      bit_cast<float>(magnitude >= 0x0f800000u ? rebiased + (112u << 23) : rebiased);
+  // A subnormal has no leading one: given one, and its value taken off again.
+  const float subnormal = bit_cast<float>(rebiased + (1u << 23)) - 0x1p-14f;
+  const float value = magnitude < 0x00800000u ? subnormal : other;
+  return bit_cast<float>(bit_cast<uint32_t>(value) | uint32_t(x & 0x8000u) << 16);
+}
+
+inline f16 f32_to_f16(float x) {
+  const uint32_t bits = bit_cast<uint32_t>(x);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  const uint32_t normal = ((magnitude + 0xfffu + ((magnitude >> 13) & 1u)) >> 13) - (112u << 10);
+  // The last bit of 0.5 is the smallest f16: the addition rounds there.
+  const uint32_t subnormal =
+      bit_cast<uint32_t>(bit_cast<float>(magnitude) + 0.5f) - bit_cast<uint32_t>(0.5f);
+  uint32_t code = magnitude < 0x38800000u ? subnormal : normal;
+  code = magnitude >= 0x47800000u ? 0x7c00u : code;
+  code = magnitude > 0x7f800000u ? 0x7e00u : code;
+  return f16(code | ((bits >> 16) & 0x8000u));
 }
 
 inline float bf16_to_f32(bf16 x) {
@@ -60,10 +84,9 @@ inline bf16 f64_to_bf16(double x) {
 }
 
 inline f16 f32_to_f16_rtz(float x) {
-  const f16 nearest = f16(x);
-  const uint16_t bits = bit_cast<uint16_t>(nearest);
-  const bool beyond = __builtin_fabsf(float(nearest)) > __builtin_fabsf(x);
-  return bit_cast<f16>(uint16_t(beyond ? bits - 1 : bits));
+  const f16 nearest = f32_to_f16(x);
+  const bool beyond = __builtin_fabsf(f16_to_f32(nearest)) > __builtin_fabsf(x);
+  return f16(beyond ? nearest - 1 : nearest);
 }
 
 /// An 8-bit float. kNegativeZeroNan: the pattern of -0 is the only NaN ("UZ"); kInfinity: as IEEE.

@@ -83,6 +83,41 @@ TEST(Float8, RoundsToNearestEvenAndSaturates) {
   }
 }
 
+TEST(Float16, DecodesEveryPattern) {
+  for (unsigned bits = 0; bits < 0x10000; ++bits) {
+    const auto wanted = static_cast<float>(ttir::decode_float(FloatFormat::f16, bits));
+    const float found = f16_to_f32(static_cast<f16>(bits));
+    if (std::isnan(wanted)) {
+      EXPECT_TRUE(std::isnan(found)) << bits;
+    } else {
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(found), std::bit_cast<std::uint32_t>(wanted)) << bits;
+    }
+  }
+}
+
+TEST(Float16, RoundsLikeTheReference) {
+  const auto check = [](float x) {
+    const f16 found = f32_to_f16(x);
+    if (std::isnan(x)) {
+      EXPECT_TRUE(std::isnan(f16_to_f32(found)));
+    } else {
+      EXPECT_EQ(found, ttir::encode_float(FloatFormat::f16, x)) << x;
+    }
+  };
+  // Every value, every midpoint between neighbours, and just beside each; then all magnitudes.
+  for (unsigned bits = 0; bits < 0x7bff; ++bits) {
+    const auto low = static_cast<float>(ttir::decode_float(FloatFormat::f16, bits));
+    const auto high = static_cast<float>(ttir::decode_float(FloatFormat::f16, bits + 1));
+    const float middle = (low + high) / 2;
+    for (const float x : {low, middle, std::nextafter(middle, low), std::nextafter(middle, high)}) {
+      check(x);
+      check(-x);
+    }
+  }
+  for (std::uint32_t bits = 0; bits < 0xffff0000u; bits += 65521) check(std::bit_cast<float>(bits));
+  check(65519.9f), check(65520.0f), check(std::numeric_limits<float>::signaling_NaN());
+}
+
 TEST(BFloat16, RoundsLikeTheReference) {
   for (std::uint32_t high = 0; high < 0x10000; high += 7) {
     for (const std::uint32_t low : {0x0000u, 0x0001u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {
@@ -108,7 +143,7 @@ TEST(Narrowing, FromDoubleRoundsOnce) {
 
 TEST(Narrowing, TowardsZero) {
   for (const float x : {1.0f, 1.00048828125f, 1.0009f, -1.0009f, 65519.0f, 3e-8f}) {
-    EXPECT_LE(std::fabs(static_cast<float>(f32_to_f16_rtz(x))), std::fabs(x));
+    EXPECT_LE(std::fabs(f16_to_f32(f32_to_f16_rtz(x))), std::fabs(x));
   }
   EXPECT_EQ(bf16_to_f32(f32_to_bf16_rtz(1.99999f)), 1.9921875f);
 }

@@ -32,7 +32,7 @@ TEST(ScalarType, LiteralsReadBackAsTheSameValue) {
       {Type::floating(FloatFormat::f32), 0x7fc00001, "bit_cast<float>(0x7fc00001u)"},
       {Type::floating(FloatFormat::f32), 0x80000000, "-0.0f"},
       {Type::floating(FloatFormat::f64), 0x3fb999999999999au, "0.1"},
-      {Type::floating(FloatFormat::f16), 0x3800, "f16(0.5f)"},
+      {Type::floating(FloatFormat::f16), 0x3800, "f16(0x3800)"},
       {Type::floating(FloatFormat::bf16), 0x3f80, "bf16(0x3f80)"},
   };
   for (const auto& row : rows) EXPECT_EQ(literal(row.type, row.bits), row.text);
