@@ -183,7 +183,8 @@ class _Seed:
         self.count += 1
         name = f"s{self.count}"
         function = self.random.choice(["max", "min", "sum"])
-        self.line(f"{name} = tl.{function}({self.pick(('i32', 'v'))}, 0)")
+        # Kept small: the interpreter refuses a sum that overflows.
+        self.line(f"{name} = tl.{function}({self.pick(('i32', 'v'))} & 0xFFFFF, 0)")
         self.scalars.append(name)
         self.new(("i32", "v"), f"c * {name}")
 
