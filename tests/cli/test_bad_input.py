@@ -173,6 +173,14 @@ def test_no_triton(ksplit, work, tmp_path):
     assert "error[environment]" in done.err and "triton" in done.err and "pip install" in done.err
 
 
+def test_unwritable_kernel_cache(ksplit, work, tmp_path):
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    done = ksplit("split", work(), env={"TRITON_CACHE_DIR": str(tmp_path / "cache")})
+    assert done.status == 2
+    assert "error[environment]" in done.err and str(tmp_path / "cache") in done.err
+    assert "TRITON_CACHE_DIR" in done.err
+
+
 def test_no_gpu(ksplit, work):
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():

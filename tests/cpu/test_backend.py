@@ -111,6 +111,31 @@ def test_missing_compiler_makes_it_unavailable(environment: dict, message: str) 
     assert message in done.stderr
 
 
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_unwritable_cache_is_told_with_its_place(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / place
+    done = run_python("import ksplit.cpu", TRITON_CACHE_DIR=str(folder))
+    assert done.returncode == 1
+    assert f"CacheUnwritable: Triton's cache {folder} cannot be written: " in done.stderr
+    assert "TRITON_CACHE_DIR" in done.stderr
+
+
+def test_no_room_for_temporary_files_is_the_compilers_failure(tmp_path: Path) -> None:
+    done = run_python(
+        """
+        import tempfile, torch, ksplit.cpu
+        from kernels_rows import add
+        tempfile.tempdir = "/nowhere"
+        x = torch.ones(8)
+        add[(1,)](x, x, x, 8, B=8)
+        """,
+        TRITON_CACHE_DIR=str(tmp_path),
+    )
+    assert "CompilerFailed: compiling kernel add failed: " in done.stderr
+    assert "/nowhere" in done.stderr
+
+
 def test_unsupported_triton_is_refused_by_name() -> None:
     done = run_python("import triton; triton.__version__ = '3.1.0'; import ksplit.cpu")
     assert "the CPU backend supports Triton 3.4, 3.5, 3.6, not 3.1.0" in done.stderr

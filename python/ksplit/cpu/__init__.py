@@ -6,7 +6,8 @@
 
 Importing activates the backend; `deactivate()` gives Triton back to the driver of its own choice.
 Nothing of a GPU is touched. `Unavailable` is raised where torch, a supported Triton, the native
-library or a C++ compiler is missing; `Unsupported` by a kernel that uses what is not covered, with
+library or a C++ compiler is missing; `CacheUnwritable` where compiled kernels could not be kept;
+`Unsupported` by a kernel that uses what is not covered, with
 the operation and its line; `KernelFault` by a launch that fails an assertion, or, with
 KSPLIT_CPU_CHECK=1 in the environment or within `checked_access()`, touches memory outside the
 tensors passed to it.
@@ -14,9 +15,10 @@ tensors passed to it.
 
 from __future__ import annotations
 
-from ksplit.cpu.errors import CompilerFailed, Unavailable
+from ksplit.cpu.errors import CacheUnwritable, CompilerFailed, Unavailable
 
 __all__ = [
+    "CacheUnwritable",
     "CompilerFailed",
     "KernelFault",
     "Unavailable",
@@ -47,6 +49,7 @@ from ksplit.cpu import toolchain  # noqa: E402
 from ksplit.cpu.library import native  # noqa: E402
 
 toolchain.compiler()
+toolchain.check_cache()
 Unsupported = native.Unsupported
 KernelFault = native.KernelFault
 

@@ -8,5 +8,9 @@ class Unavailable(ImportError):
     """The CPU backend cannot work on this machine; the message says what is missing."""
 
 
+class CacheUnwritable(OSError):
+    """Triton's cache of compiled kernels cannot be written; the message says where it is and why."""
+
+
 class CompilerFailed(RuntimeError):
-    """The system's C++ compiler refused the generated source; the message is the compiler's."""
+    """A generated source could not be compiled; the message is the compiler's or the system's."""

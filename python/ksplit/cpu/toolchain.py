@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ksplit.cpu.errors import CompilerFailed, Unavailable
+from ksplit.cpu.errors import CacheUnwritable, CompilerFailed, Unavailable
 from ksplit.cpu.library import native
 
 _FLAGS = [
@@ -73,8 +73,33 @@ def _flags() -> tuple[str, ...]:
     return tuple(flags)
 
 
+def check_cache() -> None:
+    """Raises CacheUnwritable where Triton's own cache, a folder of files, could not keep a file."""
+    from triton import knobs
+
+    if knobs.cache.manager_class is not None:  # a cache of the user's
+        return
+    folder = knobs.cache.dir
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise CacheUnwritable(
+            f"Triton's cache {folder} cannot be written: {error.strerror}; "
+            f"name another folder with TRITON_CACHE_DIR"
+        ) from error
+
+
 def build(source: str, name: str, fuse_multiply_add: bool) -> bytes:
     """The library made from a generated source."""
+    try:
+        return _build(source, name, fuse_multiply_add)
+    except OSError as error:  # no room for temporary files, a compiler that has gone
+        raise CompilerFailed(f"compiling kernel {name} failed: {error}") from error
+
+
+def _build(source: str, name: str, fuse_multiply_add: bool) -> bytes:
     with tempfile.TemporaryDirectory(prefix="ksplit-cpu-") as folder:
         for file, text in native.headers().items():
             Path(folder, file).write_text(text)
