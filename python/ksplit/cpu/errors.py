@@ -9,7 +9,7 @@ class Unavailable(ImportError):
 
 
 class CacheUnwritable(OSError):
-    """Triton's cache of compiled kernels cannot be written; the message says where it is and why."""
+    """Triton's cache of kernels cannot be written; the message says where it is and why."""
 
 
 class CompilerFailed(RuntimeError):
