@@ -53,16 +53,14 @@ def _binary(
         x, y = inputs(dtype, len(name))
         result = torch.zeros(rows, ops.LANES, dtype=out or dtype)
         kernel[(1,)](x, y, result, N=ops.LANES, enable_fp_fusion=False, **constants)
-        return [result]
+        return [ops.comparable(result)]
 
     CASES[name] = Case(run, rtol, rtol)
 
 
 for _name, _type in ops.INTEGERS.items():
     _bits = torch.iinfo(_type).bits
-    if (
-        _name != "uint8"
-    ):  # the interpreter has no ~ and - for it; test_numbers.py compares with torch
+    if _type.is_signed:  # the interpreter has no ~ and - for others; see test_numbers.py
         _binary(f"integer_arithmetic/{_name}", ops.integer_arithmetic, ops.integer_inputs, _type,
                 13)  # fmt: skip
     _binary(f"integer_division/{_name}", ops.integer_division, ops.integer_inputs, _type, 5)
@@ -94,7 +92,9 @@ _binary("float_single/float32", ops.float_single, ops.float_inputs, torch.float3
 _CAST_TO = {
     "int1": (tl.int1, torch.bool), "int8": (tl.int8, torch.int8), "int16": (tl.int16, torch.int16),
     "int32": (tl.int32, torch.int32), "int64": (tl.int64, torch.int64),
-    "uint8": (tl.uint8, torch.uint8), "float16": (tl.float16, torch.float16),
+    "uint8": (tl.uint8, torch.uint8), "uint16": (tl.uint16, torch.uint16),
+    "uint32": (tl.uint32, torch.uint32), "uint64": (tl.uint64, torch.uint64),
+    "float16": (tl.float16, torch.float16),
     "float32": (tl.float32, torch.float32), "float64": (tl.float64, torch.float64),
 }  # fmt: skip
 
@@ -107,7 +107,7 @@ def _cast(source: str, target: str) -> None:
             if not _CAST_TO[target][1].is_floating_point:
                 x = (
                     x.nan_to_num(0.0, 100.0, 0.0).abs()
-                    if target == "uint8"
+                    if target.startswith("uint")
                     else x.nan_to_num(0, 9, 9)
                 )
         else:
@@ -115,7 +115,7 @@ def _cast(source: str, target: str) -> None:
         kind, dtype = _CAST_TO[target]
         result = torch.zeros(ops.LANES, dtype=dtype)
         ops.cast[(1,)](x, result, TO=kind, N=ops.LANES)
-        return [result]
+        return [ops.comparable(result)]
 
     CASES[f"cast/{source}-{target}"] = Case(run)
 
@@ -154,3 +154,4 @@ def run_all(names: list[str]) -> dict[str, list[torch.Tensor] | str]:
 
 
 import cases_kernels  # noqa: E402, F401 - adds the whole kernels
+import cases_tiles  # noqa: E402, F401 - adds the tile operations

@@ -19,6 +19,9 @@ INTEGERS = {
     "int32": torch.int32,
     "int64": torch.int64,
     "uint8": torch.uint8,
+    "uint16": torch.uint16,
+    "uint32": torch.uint32,
+    "uint64": torch.uint64,
 }
 FLOATS = {
     "float16": torch.float16,
@@ -195,6 +198,13 @@ def bit_views64(x, out, N: tl.constexpr):
     row(out, 1, (a >> 7).to(tl.int64), N)
     row(out, 2, (a // 1000).to(tl.int64), N)
     row(out, 3, (a % 1000).to(tl.int64), N)
+
+
+def comparable(x: torch.Tensor) -> torch.Tensor:
+    """Unsigned numbers as signed ones of the same bits: torch compares only 8-bit unsigned ones."""
+    if x.dtype.is_floating_point or x.dtype.is_signed or x.dtype is torch.bool:
+        return x
+    return x.view(INTEGERS[f"int{torch.iinfo(x.dtype).bits}"])
 
 
 def integer_inputs(dtype: torch.dtype, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
