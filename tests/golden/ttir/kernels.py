@@ -422,6 +422,23 @@ def attention(Q, K, V, Out, n, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.
     tl.store(Out + base + rows[:, None] * D + depth[None, :], out, mask=rows[:, None] < n)
 
 
+@triton.jit
+def _order(a, b):
+    if a < b:
+        return -1
+    elif a == b:
+        return 0
+    else:
+        return 1
+
+
+@triton.jit
+def mapped_branches(X, Y, Out, B: tl.constexpr):
+    offs = tl.arange(0, B)
+    order = tl.map_elementwise(_order, tl.load(X + offs), tl.load(Y + offs))
+    tl.store(Out + offs, order)
+
+
 KERNELS = {
     "float_math": (float_math, ("*fp32", "*fp32", "*fp32", "i32", 64)),
     "float_math_f64": (float_math, ("*fp64", "*fp64", "*fp64", "i32", 64)),
@@ -453,5 +470,6 @@ KERNELS = {
 }
 if hasattr(tl, "map_elementwise"):  # since Triton 3.5
     KERNELS["mapped"] = (mapped, ("*fp32", "*fp32", "*fp32", 32))
+    KERNELS["mapped_branches"] = (mapped_branches, ("*fp32", "*fp32", "*i32", 32))
 
 DEBUG = {"debug", "integer_math"}
