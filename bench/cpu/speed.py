@@ -24,9 +24,10 @@ from pathlib import Path
 from typing import Callable
 
 import kernels
-import ksplit.cpu.library  # Triton's kernels now run natively
+import ksplit.cpu  # noqa: F401  Triton's kernels now run natively
 import torch
 import triton
+from ksplit.cpu_backend import library
 
 HERE = Path(__file__).resolve().parent
 aten = torch.ops.aten
@@ -228,9 +229,9 @@ def processor() -> str:
 
 
 def main(file: Path) -> None:
-    library = ksplit.cpu.library.path
-    if "release" not in library.parts:
-        sys.exit(f"{library} is not the release build: cmake --build --preset release")
+    native = library.path()
+    if "release" not in native.parts:
+        sys.exit(f"{native} is not the release build: cmake --build --preset release")
     results: dict[str, object] = {
         "machine": {
             "processor": processor(),

@@ -133,7 +133,9 @@ def _open_cpu_executor() -> str:
         try:
             importlib.import_module("ksplit.cpu")
             return "native-cpu"
-        except ImportError as error:
+        except OSError:
+            raise  # a cache that cannot be written: the user's to mend
+        except Exception as error:  # noqa: BLE001
             # It is absent, or says why it cannot run here.
             print(f"ksplit.cpu: {error}; using Triton's interpreter", file=sys.stderr, flush=True)
             # Triton decides at import whether its library is interpreted.

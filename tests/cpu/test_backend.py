@@ -91,7 +91,12 @@ def test_nothing_happens_without_the_import() -> None:
         from triton.runtime import driver
         assert driver.active.get_current_target().backend == "cpu"
         ksplit.cpu.deactivate()
-        assert "ksplit_cpu" not in triton.backends.backends
+        try:
+            driver.active.get_current_target()
+        except RuntimeError as error:
+            print(error)  # no GPU
+        else:
+            assert driver.active.get_current_target().backend != "cpu"
         """
     )
     assert done.returncode == 0, done.stderr
@@ -107,7 +112,7 @@ def test_nothing_happens_without_the_import() -> None:
 def test_missing_compiler_makes_it_unavailable(environment: dict, message: str) -> None:
     done = run_python("import ksplit.cpu", **environment)
     assert done.returncode == 1
-    assert "ksplit.cpu.errors.Unavailable" in done.stderr
+    assert "ksplit.cpu_backend.errors.Unavailable" in done.stderr
     assert message in done.stderr
 
 
@@ -311,7 +316,7 @@ def test_autotuner_runs() -> None:
 def test_second_process_compiles_nothing(tmp_path: Path) -> None:
     text = """
         import torch, ksplit.cpu
-        from ksplit.cpu import toolchain
+        from ksplit.cpu_backend import toolchain
         from kernels_rows import add
         builds, build = [], toolchain.build
         toolchain.build = lambda *a: builds.append(a) or build(*a)

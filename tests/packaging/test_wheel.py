@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import venv
 import zipfile
 from pathlib import Path
@@ -111,6 +112,27 @@ def test_the_library_finds_the_copy_of_sleef_beside_it(environment: Path) -> Non
     if "libsleef" not in run("readelf", "-d", library):
         pytest.skip("the CPU backend does without SLEEF on this machine")
     assert f"=> {package}/lib/" in run("ldd", library)
+
+
+def test_triton_knows_the_cpu_backend_and_does_not_choose_it(environment: Path) -> None:
+    pytest.importorskip("triton")
+    (packages,) = environment.glob("lib/python*/site-packages")
+    text = """
+        import sys, triton
+        from triton.backends import backends
+        backend = backends["ksplit_cpu"]
+        assert not backend.driver.is_active()
+        assert "ksplit.cpu" not in sys.modules
+        assert "torch" not in sys.modules
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler.compiler import make_backend
+        assert type(make_backend(GPUTarget("cpu", "native", 1))) is backend.compiler
+        assert not backend.compiler.supports_target(GPUTarget("cpu", "skylake", 1))
+        assert type(make_backend(GPUTarget("cuda", 90, 32))) is not backend.compiler
+        import ksplit.cpu
+        assert triton.runtime.driver.active.get_current_target().backend == "cpu"
+        """
+    run(sys.executable, "-c", textwrap.dedent(text), PYTHONPATH=str(packages))
 
 
 def test_the_binary_runs_on_a_linux_of_2022(binary: Path) -> None:

@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ksplit.cpu.errors import CacheUnwritable, CompilerFailed, Unavailable
-from ksplit.cpu.library import native
+from ksplit.cpu_backend import library
+from ksplit.cpu_backend.errors import CacheUnwritable, CompilerFailed, Unavailable
 
 _FLAGS = [
     "-x", "c++", "-std=gnu++20", "-O3", "-march=native", "-shared", "-fPIC", "-fvisibility=hidden",
@@ -101,16 +101,16 @@ def build(source: str, name: str, fuse_multiply_add: bool) -> bytes:
 
 def _build(source: str, name: str, fuse_multiply_add: bool) -> bytes:
     with tempfile.TemporaryDirectory(prefix="ksplit-cpu-") as folder:
-        for file, text in native.headers().items():
+        for file, text in library.native().headers().items():
             Path(folder, file).write_text(text)
         source_file = Path(folder, f"{name[:100]}.cpp")
         source_file.write_text(source)
-        library = Path(folder, "kernel.so")
+        built = Path(folder, "kernel.so")
         contract = "fast" if fuse_multiply_add else "off"
         command = [*compiler(), *_flags(), f"-ffp-contract={contract}"]
-        command += ["-o", str(library), str(source_file)]
+        command += ["-o", str(built), str(source_file)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             shown = shlex.join(command)
             raise CompilerFailed(f"compiling kernel {name} failed:\n{shown}\n{done.stderr}")
-        return library.read_bytes()
+        return built.read_bytes()

@@ -9,14 +9,14 @@ from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Any
 
-import triton.language as tl
 from triton._C.libtriton import ir, passes
 from triton.backends.compiler import BaseBackend, GPUTarget
 
-from ksplit.cpu import access, library, toolchain
-from ksplit.cpu.library import native
+from ksplit.cpu_backend import access, library, toolchain
 
+# Of other backends for a CPU, the architecture tells this one.
 TARGET = "cpu"
+ARCHITECTURE = "native"
 _FP8 = ("fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16")  # fp8e4b15 has no type in the IR
 
 
@@ -45,7 +45,7 @@ class CPUOptions:
     extern_libs: tuple[tuple[str, str], ...] = ()
     debug: bool = False
     sanitize_overflow: bool = False
-    arch: str = "native"
+    arch: str = ARCHITECTURE
     instrumentation_mode: str = ""
     backend_name: str = TARGET
     check_access: bool = False
@@ -56,6 +56,8 @@ class CPUOptions:
 
 
 def _convert_custom_types(value: Any, to: Any, rounding: Any, _semantic: Any) -> Any:
+    import triton.language as tl
+
     builder = _semantic.builder
     handle = builder.create_fp_to_fp(value.handle, to.to_ir(builder), rounding)
     return tl.tensor(handle, to)
@@ -69,7 +71,7 @@ class CPUBackend(BaseBackend):
 
     @staticmethod
     def supports_target(target: GPUTarget) -> bool:
-        return target.backend == TARGET
+        return target.backend == TARGET and target.arch == ARCHITECTURE
 
     @functools.cache  # noqa: B019  Triton keeps one instance for the whole process
     def hash(self) -> str:
@@ -108,7 +110,7 @@ class CPUBackend(BaseBackend):
 
     def add_stages(self, stages: dict[str, Any], options: CPUOptions, language: Any = None) -> None:
         if language is not None and getattr(language, "name", "TRITON") != "TRITON":
-            raise native.Unsupported("the CPU backend does not cover Gluon kernels")
+            raise library.native().Unsupported("the CPU backend does not cover Gluon kernels")
         stages["ttir"] = lambda module, metadata: _make_ttir(module)
         stages["cpp"] = lambda module, metadata: _make_cpp(module, metadata, options)
         stages["so"] = lambda source, metadata: toolchain.build(
@@ -141,4 +143,4 @@ def _make_ttir(module: Any) -> Any:
 def _make_cpp(module: Any, metadata: dict[str, Any], options: CPUOptions) -> str:
     metadata["name"] = module.get_entry_func_name()
     metadata["shared"] = 0
-    return native.generate(str(module), options.check_access)
+    return library.native().generate(str(module), options.check_access)

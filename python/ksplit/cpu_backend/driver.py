@@ -11,9 +11,8 @@ from typing import Any, Callable, Sequence
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-from ksplit.cpu import access
-from ksplit.cpu.compiler import TARGET
-from ksplit.cpu.library import native
+from ksplit.cpu_backend import access, library
+from ksplit.cpu_backend.compiler import ARCHITECTURE, TARGET
 
 # More than any kernel asks for; what Triton checks against has no counterpart here.
 _NO_LIMIT = 2**31 - 1
@@ -26,7 +25,7 @@ class _Utils:
         with tempfile.NamedTemporaryFile(prefix=f"ksplit-{name[:60]}-", suffix=".so") as file:
             file.write(kernel)
             file.flush()
-            function = native.load(file.name)
+            function = library.native().load(file.name)
         # Triton loads anew on every launch until the module, the first value, is something.
         return function, function, 0, 0, _NO_LIMIT
 
@@ -95,7 +94,7 @@ def make_launcher(src: Any, metadata: Any) -> Callable[..., None]:
     kernel's arguments. For plain kernels it is native all the way."""
     kinds = list(src.signature.values())
     flat = [flat for kind in kinds for flat in _flat_types(kind)]
-    launch = native.launcher(metadata.name, flat)
+    launch = library.native().launcher(metadata.name, flat)
     if not any(_is_compound(kind) for kind in kinds):
         return launch
 
@@ -117,7 +116,7 @@ class CPUDriver(DriverBase):
         self.get_current_device = access.current_device
         self.set_current_device = lambda device: None
         self.get_current_stream = lambda device: 0
-        self._target = GPUTarget(TARGET, "native", 1)
+        self._target = GPUTarget(TARGET, ARCHITECTURE, 1)
 
     @classmethod
     def is_active(cls) -> bool:

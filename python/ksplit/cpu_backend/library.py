@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 from importlib.machinery import ExtensionFileLoader
@@ -10,7 +11,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from ksplit.cpu.errors import Unavailable
+from ksplit.cpu_backend.errors import Unavailable
 
 _FILE = "libksplit_cpu.so"
 
@@ -26,7 +27,9 @@ def _places() -> list[Path]:
     return places
 
 
-def _find() -> Path:
+@functools.cache
+def path() -> Path:
+    """Where the library lies. Raises Unavailable if it is nowhere."""
     for place in _places():
         file = place / _FILE if place.is_dir() else place
         if file.is_file():
@@ -35,7 +38,10 @@ def _find() -> Path:
     raise Unavailable(f"{_FILE} not found; looked in:{looked}\nhint: build ksplit_cpu_native")
 
 
-def _load(file: Path) -> ModuleType:
+@functools.cache
+def native() -> ModuleType:
+    """The library as a Python module, loaded when first asked for."""
+    file = path()
     name = "ksplit.cpu._native"
     loader = ExtensionFileLoader(name, str(file))
     spec = spec_from_file_location(name, file, loader=loader)
@@ -47,10 +53,6 @@ def _load(file: Path) -> ModuleType:
     return module
 
 
-path = _find()
-native = _load(path)
-
-
 def identity() -> str:
     """Changes whenever the library does, so that compiled kernels are not taken for its own."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(path().read_bytes()).hexdigest()

@@ -15,7 +15,7 @@ tensors passed to it.
 
 from __future__ import annotations
 
-from ksplit.cpu.errors import CacheUnwritable, CompilerFailed, Unavailable
+from ksplit.cpu_backend.errors import CacheUnwritable, CompilerFailed, Unavailable
 
 __all__ = [
     "CacheUnwritable",
@@ -45,17 +45,17 @@ def _check_triton() -> None:
 
 _check_triton()
 
-from ksplit.cpu import toolchain  # noqa: E402
-from ksplit.cpu.library import native  # noqa: E402
+from ksplit.cpu_backend import library, toolchain  # noqa: E402
 
+native = library.native()
 toolchain.compiler()
 toolchain.check_cache()
 Unsupported = native.Unsupported
 KernelFault = native.KernelFault
 
-from ksplit.cpu.access import checked_access  # noqa: E402
-from ksplit.cpu.compiler import CPUBackend  # noqa: E402
-from ksplit.cpu.driver import CPUDriver  # noqa: E402
+from ksplit.cpu_backend.access import checked_access  # noqa: E402
+from ksplit.cpu_backend.compiler import CPUBackend  # noqa: E402
+from ksplit.cpu_backend.driver import CPUDriver  # noqa: E402
 
 _NAME = "ksplit_cpu"
 
@@ -66,17 +66,16 @@ def activate() -> None:
     from triton.backends import Backend, backends
     from triton.runtime import driver
 
-    backends[_NAME] = Backend(compiler=CPUBackend, driver=CPUDriver)
+    # Where the package is installed its entry point has registered it already.
+    backends.setdefault(_NAME, Backend(compiler=CPUBackend, driver=CPUDriver))
     native.set_thread_count(torch.get_num_threads)
     driver.set_active(CPUDriver())
 
 
 def deactivate() -> None:
-    """Takes the backend out of Triton again; kernels compiled for it can still be launched."""
-    from triton.backends import backends
+    """Gives Triton back to its own choice; kernels compiled for the CPU can still be launched."""
     from triton.runtime import driver
 
-    backends.pop(_NAME, None)
     driver._active = None
 
 
