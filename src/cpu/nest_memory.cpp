@@ -386,6 +386,7 @@ Result<NestWriter::Slot> NestWriter::load(const Operation& op, const Indices& at
   note_stream(where);
   const int depth = std::max({where.depth, active.depth, lanes.depth});
   if (active.text == "true") return temporary(type, name, from, depth);
+  reads_some_ = true;
   Slot other{literal(type, 0), 0};
   if (const auto group = op.operand_group(2); !group.empty()) {
     KSPLIT_TRY(other, value(*group[0], at));

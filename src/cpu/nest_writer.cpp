@@ -73,6 +73,10 @@ Status NestWriter::write_root(const Root& root) {
   return {};
 }
 
+/// GCC 12 turns a loop of up to 16 rounds into straight code before it makes vectors, and in
+/// vectors made of straight code reads under the first vector's mask for all of them.
+constexpr std::int64_t kPeeled = 16;
+
 void NestWriter::assemble() {
   Text& out = *context_.out;
   out.open("");
@@ -87,6 +91,9 @@ void NestWriter::assemble() {
       fetch_ahead();
     }
     if (innermost && !in_order_) out.line("#pragma GCC ivdep");
+    if (innermost && reads_some_ && (cut ? lanes_ : nest_.shape[at]) <= kPeeled) {
+      out.line("#pragma GCC unroll 1");
+    }
     if (cut) {
       out.open(fmt::format("for (int32_t lane = 0; lane < {}; ++lane)", lanes_));
       out.line(fmt::format("const int32_t i{} = chunk + lane;", k));
@@ -307,6 +314,7 @@ Result<NestWriter::Slot> NestWriter::concatenate(const Operation& op, const Indi
     }
     Slot slot;
     if (const std::string* buffer = context_.buffer(part)) {
+      reads_some_ = true;
       slot = element(*buffer, part.type, its);
     } else {
       KSPLIT_TRY(slot, value(part, its));

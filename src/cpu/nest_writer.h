@@ -118,6 +118,7 @@ class NestWriter {
   std::vector<std::string> lower_;  // of each loop
   std::vector<std::string> upper_;
   bool in_order_ = false;             // lanes may not be reordered
+  bool reads_some_ = false;           // lanes read memory under a condition
   int lanes_ = 0;                     // the innermost loop is cut into pieces of this many, or 0
   std::vector<std::string> streams_;  // pointers that the innermost loop reads neighbours behind
   std::map<std::pair<const ttir::Value*, std::string>, Slot> computed_;

@@ -27,10 +27,10 @@ def _numbers(dtype: torch.dtype, seed: int = 0, low: int = -8, high: int = 8) ->
 
 
 def _add(name: str, kernel: object, dtype: torch.dtype, parts: int, out: torch.dtype | None = None,
-         high: int = 8) -> None:  # fmt: skip
+         high: int = 8, **more: int) -> None:  # fmt: skip
     def run() -> list[torch.Tensor]:
         result = torch.zeros(parts * N * N, dtype=torch.int64).to(out or dtype)
-        kernel[(1,)](_numbers(dtype, high=high), result, N=N)
+        kernel[(1,)](_numbers(dtype, high=high), result, N=N, **more)
         return [ops.comparable(result)]
 
     CASES[name] = Case(run)
@@ -44,6 +44,8 @@ for _name, _type in {**SIGNED, **UNSIGNED, **FLOATS}.items():
     if not _type.is_floating_point:
         _add(f"integer_reductions/{_name}", tiles.integer_reductions, _type, 2, _wide)
     _add(f"scans/{_name}", tiles.scans, _type, 4, high=2)
+    for _width in (8, 16):
+        _add(f"masked_loads/{_name}/{_width}", tiles.masked_loads, _type, 1, often=2, W=_width)
     _add(f"sorts/{_name}", tiles.sorts, _type, 2)
 
 for _name in ("int32", "int64", "uint32", "uint64", "float16", "float32", "float64"):

@@ -117,3 +117,14 @@ def products(x, y, out, N: tl.constexpr):
     put(out, 0, tl.dot(tile(x, N), tile(y, N), out_dtype=out.dtype.element_ty), N)
     into = tile(out + N * N, N)
     put(out, 1, tl.dot(tile(x, N), tl.trans(tile(y, N)), into, out_dtype=out.dtype.element_ty), N)
+
+
+@triton.jit
+def masked_loads(x, out, often, N: tl.constexpr, W: tl.constexpr):
+    """Under conditions that memory tells, in rows of W lanes."""
+    at = tl.arange(0, N * N // W)[:, None] * W + tl.arange(0, W)[None, :]
+    a = tl.load(x + at)
+    result = a
+    if often > 0:
+        result = tl.load(x + at, mask=a > 3, other=1)
+    tl.store(out + at, result)
