@@ -30,6 +30,14 @@ _STORE_SHARE = 0.15
 class CandidateError(Exception):
     """A case on which an implementation gives no results that could be compared."""
 
+    kind = "candidate-failed"
+
+
+class UnsupportedError(CandidateError):
+    """The same, because what runs kernels here does not cover one of them."""
+
+    kind = "unsupported"
+
 
 @dataclass
 class Expected:
@@ -121,7 +129,7 @@ def verify(
             result["outputs"] = _verify_case(task, store, implementation, case, rules)
             result["fault"] = _access_fault(task, implementation, case)
         except CandidateError as error:
-            result["error"] = {"kind": "candidate-failed", "message": str(error)}
+            result["error"] = {"kind": error.kind, "message": str(error)}
         results.append(result)
     return {"cases": results}
 
@@ -169,7 +177,10 @@ def run_candidate(
     except BaseException as error:
         told = user_error("candidate-failed", "forward fails", error, file=implementation.path)
         where = f" (line {told.line})" if told.line else ""
-        raise CandidateError(f"{told.message}{where}") from error
+        # Triton wraps what its frontend raises; ksplit.cpu.Unsupported is a NotImplementedError.
+        uncovered = isinstance(error, NotImplementedError)
+        kind = UnsupportedError if uncovered else CandidateError
+        raise kind(f"{told.message}{where}") from error
     return leaves(outputs)
 
 

@@ -361,6 +361,15 @@ Status judge_base(const VerifyOutcome& base) {
     faults.push_back(fmt::format("case {}: {}", accuracy.case_index, accuracy.reason));
   }
   if (faults.empty()) return {};
+  const auto uncovered = [](const CaseVerification& verified) {
+    return verified.error && verified.error->kind == ErrorCode::unsupported;
+  };
+  if (std::ranges::any_of(base.cases, uncovered)) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("the generic kernel cannot run here; {}", fmt::join(faults, "; ")),
+                "use a GPU, or KSPLIT_CPU=interpreter for what Triton's interpreter covers: it "
+                "gives accuracy, and times that are not compared with torch");
+  }
   return fail(ErrorCode::base_inaccurate,
               fmt::format("the generic kernel fails accuracy on {} of {} cases; {}", faults.size(),
                           base.cases.size(), fmt::join(faults, "; ")),

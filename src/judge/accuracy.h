@@ -74,7 +74,8 @@ AccuracyVerdict judge_accuracy(const VerifyOutcome& candidate, const VerifyOutco
 /// stricter, whoever computes them). The reason of a case says what failed.
 std::vector<CaseAccuracy> assess_base(const VerifyOutcome& base);
 
-/// The same as a gate. Errors: base_inaccurate, naming every case that fails.
+/// The same as a gate. Errors: base_inaccurate, naming every case that fails; unsupported, if what
+/// runs kernels does not cover one.
 Status judge_base(const VerifyOutcome& base);
 
 }  // namespace ksplit

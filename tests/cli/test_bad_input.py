@@ -138,6 +138,19 @@ def test_inaccurate_base_is_refused_by_case(ksplit, work):
     assert not (folder / "output" / "split").exists()
 
 
+def test_base_that_the_cpu_backend_does_not_cover(ksplit, work):
+    assembly = (
+        "x = tl.inline_asm_elementwise('mov $0, $1;', '=r,r', "
+        "[tl.load(x_ptr + offsets, mask=offsets < n)], tl.float32, True, 1)"
+    )
+    base = BASE.replace("x = tl.load(x_ptr + offsets, mask=offsets < n)", assembly)
+    done = ksplit("split", work(base=base))
+    assert done.status == 2
+    assert "error[unsupported]: the generic kernel cannot run here; case 1: " in done.err
+    assert "does not cover tt.elementwise_inline_asm at " in done.err
+    assert "KSPLIT_CPU=interpreter" in done.err
+
+
 def test_unwritable_output(ksplit, work):
     folder = work()
     (folder / "taken").write_text("a file\n")

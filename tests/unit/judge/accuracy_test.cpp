@@ -250,6 +250,16 @@ TEST(Base, SumsThatCancelAreJudgedByTheSizeOfTheOutput) {
   EXPECT_FALSE(judge_base(one_case([](auto& o) { o.dtype = "int64", o.violations = 1; })));
 }
 
+TEST(Base, AKernelThatIsNotCoveredIsNotCalledInaccurate) {
+  VerifyOutcome base = kGood;
+  base.cases[0] = {1, CaseError{ErrorCode::unsupported, "tt.dot_scaled at k.py:7"}, {}, {}};
+  const auto status = judge_base(base);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::unsupported);
+  EXPECT_EQ(status.error().message,
+            "the generic kernel cannot run here; case 1: tt.dot_scaled at k.py:7");
+}
+
 TEST(Base, EveryFailingCaseIsNamed) {
   OutputAccuracy wrong = good_output(), shape = good_output();
   wrong.violations = 5, wrong.mere = 1, wrong.rmse = 1;
