@@ -127,7 +127,7 @@ def verify(
         result: dict[str, Any] = {"case": case, "error": None, "fault": None, "outputs": []}
         try:
             result["outputs"] = _verify_case(task, store, implementation, case, rules)
-            result["fault"] = _access_fault(task, implementation, case)
+            result["fault"] = access_fault(task, implementation, task.inputs(case))
         except CandidateError as error:
             result["error"] = {"kind": error.kind, "message": str(error)}
         results.append(result)
@@ -150,7 +150,7 @@ def _verify_case(
     return results
 
 
-def _access_fault(task: Task, implementation: Implementation, case: int) -> str | None:
+def access_fault(task: Task, implementation: Implementation, inputs: list[Any]) -> str | None:
     """What a kernel touches outside the tensors passed to it; None also where none can tell."""
     if task.device.executor != "native-cpu":
         return None
@@ -158,7 +158,7 @@ def _access_fault(task: Task, implementation: Implementation, case: int) -> str 
 
     try:
         with checked_access():
-            run_candidate(task, implementation, task.inputs(case))
+            run_candidate(task, implementation, inputs)
     except CandidateError as error:
         if isinstance(error.__cause__, KernelFault):
             return str(error.__cause__)

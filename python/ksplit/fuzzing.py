@@ -8,7 +8,15 @@ from typing import Any, Callable, Optional
 
 import torch
 
-from ksplit.accuracy import CandidateError, Rules, check_structure, compare, leaves, run_candidate
+from ksplit.accuracy import (
+    CandidateError,
+    Rules,
+    access_fault,
+    check_structure,
+    compare,
+    leaves,
+    run_candidate,
+)
 from ksplit.loading import Implementation
 from ksplit.protocol import encode_float
 from ksplit.routing import BASE, Router
@@ -90,6 +98,8 @@ def _try_input(
         with router.replaced(note):
             actual = run_candidate(task, implementation, inputs)
         wrong = _disagreement(actual, expected, rules)
+        if not wrong and taken:
+            wrong = access_fault(task, implementation, fresh()) or ""
     except CandidateError as error:
         wrong = str(error)
     route = taken[0] if taken else BASE
