@@ -277,30 +277,27 @@ def pieces(first: int, last: int) -> list[range]:
     return [range(at, min(at + PER_KERNEL, last)) for at in range(first, last, PER_KERNEL)]
 
 
-def interpreted(first: int, last: int, folder: Path) -> dict[int, object]:
-    """The interpreter's results from another process, by the first seed of each kernel."""
+def differing(first: int, last: int) -> list[int]:
+    """The seeds on which native code and the interpreter, in a process beside this one, differ."""
+    import ksplit.cpu  # noqa: F401
     import torch
 
-    file = folder / "interpreted.pt"
     here = Path(__file__).resolve()
-    environment = {**os.environ, "PYTHONPATH": str(here.parents[2] / "python")}
-    command = [sys.executable, str(here), "--interpret", str(first), str(last), str(file)]
-    subprocess.run(command, env=environment, check=True)
-    return torch.load(file)
-
-
-def differing(first: int, last: int) -> list[int]:
-    """The seeds on which native code and the interpreter disagree."""
-    import ksplit.cpu  # noqa: F401
-
     with tempfile.TemporaryDirectory() as name:
-        expected = interpreted(first, last, Path(name))
-        bad = []
-        for seeds in pieces(first, last):
-            found = run(seeds, Path(name))
-            wanted = expected[seeds.start]
-            bad += [seed for k, seed in enumerate(seeds) if not found[k].equal(wanted[k])]
-        return bad
+        file = Path(name) / "interpreted.pt"
+        command = [sys.executable, str(here), "--interpret", str(first), str(last), str(file)]
+        environment = {**os.environ, "PYTHONPATH": str(here.parents[2] / "python")}
+        with subprocess.Popen(command, env=environment) as interpreter:
+            found = {seeds: run(seeds, Path(name)) for seeds in pieces(first, last)}
+        if interpreter.returncode != 0:
+            raise RuntimeError("the interpreter failed")
+        expected = torch.load(file)  # by the first seed of each kernel
+    return [
+        seed
+        for seeds, results in found.items()
+        for k, seed in enumerate(seeds)
+        if not results[k].equal(expected[seeds.start][k])
+    ]
 
 
 def _interpret(first: int, last: int, file: str) -> None:
