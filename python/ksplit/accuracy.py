@@ -15,7 +15,7 @@ from ksplit.devices import poisoned_memory
 from ksplit.loading import Implementation
 from ksplit.protocol import RequestError, user_error
 from ksplit.task import Task
-from ksplit.values import dtype_name, same_bits, tensors_in
+from ksplit.values import dtype_name, refill, same_bits
 
 Rules = dict[str, dict[str, float]]
 
@@ -45,9 +45,11 @@ class Expected:
 
     native: list[torch.Tensor | None]
     golden: list[torch.Tensor | None]
+    # In its own dtype again, on other contents (values.refill); empty where it refuses them.
+    refilled: list[torch.Tensor | None]
 
     def nbytes(self) -> int:
-        return sum(t.nbytes for t in self.native + self.golden if t is not None)
+        return sum(t.nbytes for t in self.native + self.golden + self.refilled if t is not None)
 
 
 class ReferenceStore:
@@ -85,7 +87,18 @@ class ReferenceStore:
             # It ran on the smallest case; where it fails the native result has to do.
             with contextlib.suppress(Exception):
                 golden = leaves(task.reference64(*task.float64_inputs(case)))
-        return Expected(native, [_usable(g, n) for g, n in zip(golden, native)])
+        usable = [_usable(g, n) for g, n in zip(golden, native)]
+        return Expected(native, usable, self._refilled(case))
+
+    def _refilled(self, case: int) -> list[torch.Tensor | None]:
+        inputs = self._task.inputs(case)
+        if not refill(inputs):
+            return []
+        with contextlib.suppress(Exception):
+            results = leaves(self._task.reference(*inputs))
+            self._task.device.synchronize()
+            return results
+        return []
 
 
 def _usable(golden: torch.Tensor | None, native: torch.Tensor | None) -> torch.Tensor | None:
@@ -114,58 +127,6 @@ def leaves(outputs: Any) -> list[torch.Tensor | None]:
     raise CandidateError(f"an output is a {type(outputs).__name__}, neither tensor nor number")
 
 
-def verify(
-    task: Task,
-    store: ReferenceStore,
-    implementation: Implementation,
-    cases: list[int],
-    rules: Rules,
-) -> dict[str, Any]:
-    """The `verify` operation."""
-    results = []
-    for case in cases:
-        result: dict[str, Any] = {"case": case, "error": None, "fault": None, "outputs": []}
-        try:
-            result["outputs"] = _verify_case(task, store, implementation, case, rules)
-            result["fault"] = access_fault(task, implementation, task.inputs(case))
-        except CandidateError as error:
-            result["error"] = {"kind": error.kind, "message": str(error)}
-        results.append(result)
-    return {"cases": results}
-
-
-def _verify_case(
-    task: Task, store: ReferenceStore, implementation: Implementation, case: int, rules: Rules
-) -> list[dict[str, Any]]:
-    # The candidate comes first: the reference's results do not exist yet.
-    inputs = task.inputs(case)
-    actual = run_candidate(task, implementation, inputs)
-    changed = changed_inputs(task, inputs, case)
-    expected = store.get(case)
-    check_structure(actual, expected.native)
-    results = []
-    for got, native, golden in zip(actual, expected.native, expected.golden):
-        if got is not None and native is not None:
-            results.append({**compare(got, native, golden, rules), "changed_inputs": changed})
-    return results
-
-
-def access_fault(task: Task, implementation: Implementation, inputs: list[Any]) -> str | None:
-    """What a kernel touches outside the tensors passed to it; None also where none can tell."""
-    if task.device.executor != "native-cpu":
-        return None
-    from ksplit.cpu import KernelFault, checked_access
-
-    try:
-        with checked_access():
-            run_candidate(task, implementation, inputs)
-    except CandidateError as error:
-        if isinstance(error.__cause__, KernelFault):
-            return str(error.__cause__)
-        raise
-    return None
-
-
 def run_candidate(
     task: Task, implementation: Implementation, inputs: list[Any]
 ) -> list[torch.Tensor | None]:
@@ -182,18 +143,6 @@ def run_candidate(
         kind = UnsupportedError if uncovered else CandidateError
         raise kind(f"{told.message}{where}") from error
     return leaves(outputs)
-
-
-def changed_inputs(task: Task, inputs: list[Any], case: int) -> list[str]:
-    """Names of the arguments that no longer hold the case's values."""
-    names = task.input_names(len(inputs))
-    triples = zip(names, inputs, task.stored_inputs(case))
-    return [name for name, value, original in triples if not _same_tensors(value, original)]
-
-
-def _same_tensors(value: Any, original: Any) -> bool:
-    pairs = zip(tensors_in(value), tensors_in(original))
-    return all(same_bits(new, old.to(new.device)) for new, old in pairs)
 
 
 def check_structure(actual: list[torch.Tensor | None], expected: list[torch.Tensor | None]) -> None:

@@ -11,12 +11,12 @@ import torch
 from ksplit.accuracy import (
     CandidateError,
     Rules,
-    access_fault,
     check_structure,
     compare,
     leaves,
     run_candidate,
 )
+from ksplit.conduct import access_fault
 from ksplit.loading import Implementation
 from ksplit.protocol import encode_float
 from ksplit.routing import BASE, Router

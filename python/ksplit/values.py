@@ -102,3 +102,23 @@ def same_bits(left: torch.Tensor, right: torch.Tensor) -> bool:
         and left.shape == right.shape
         and torch.equal(bits_of(left), bits_of(right))
     )
+
+
+def refill(values: Any) -> bool:
+    """Reverses the elements of every floating tensor in place and halves each second one; whether
+    there was any.
+
+    As legal as the numbers before, and another result: of sums and extremes too, and where scale
+    does not matter. Integers may be indices, whose order means something, and stay.
+    """
+    done = False
+    for tensor in tensors_in(values):
+        overlaps = any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.shape))
+        if tensor.is_floating_point() and tensor.numel() > 0 and not overlaps:
+            bits = bits_of(tensor)
+            bits.copy_(bits.flip(list(range(bits.dim()))))
+            if tensor.element_size() > 1:  # 8-bit floats have no arithmetic
+                odd = torch.arange(tensor.numel(), device=tensor.device).view(tensor.shape) % 2
+                tensor.mul_(0.5 + 0.5 * odd.to(tensor.dtype))
+            done = True
+    return done

@@ -125,7 +125,7 @@ class Worker:
 
     def _verify(self, request: Request) -> dict[str, Any]:
         task = self._loaded()
-        from ksplit.accuracy import verify
+        from ksplit.verifying import verify
 
         assert self._store is not None
         implementation = self._file(request)

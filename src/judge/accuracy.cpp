@@ -155,6 +155,11 @@ std::string output_fault(const OutputAccuracy& candidate, const OutputAccuracy& 
                        fmt::join(candidate.changed_inputs, ", "),
                        fmt::join(base.changed_inputs, ", "));
   }
+  if (candidate.aliased_inputs != base.aliased_inputs) {
+    return fmt::format("lies in the memory of the inputs [{}], the base's of [{}]",
+                       fmt::join(candidate.aliased_inputs, ", "),
+                       fmt::join(base.aliased_inputs, ", "));
+  }
   if (std::string fault = non_finite_fault(candidate); !fault.empty()) return fault;
   if (!elementwise_holds(candidate) && (elementwise_holds(base) || !has_error(base))) {
     return violations_fault(candidate);

@@ -14,8 +14,9 @@
 //
 //   G0  structure: number of outputs, dtype, shape, stride order; inputs unchanged unless the base
 //       changes the same ones
-//   memory: no access outside the tensors passed to a kernel, where the worker can tell, unless
-//       the base has one on the same case
+//   conduct: outputs in memory of their own unless the base's lie in the same inputs' memory; no
+//       output that a later call changes, none that is remembered by its inputs' addresses, and no
+//       access outside the tensors passed to a kernel, unless the base does such a thing there too
 //   G1  NaN in the same places; Inf in the same places with the same sign
 //   rule  |actual - expected| <= atol + rtol |expected| for every element, wherever the base holds
 //       it; integers and bool equal, always

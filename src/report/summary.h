@@ -26,7 +26,7 @@ struct CaseSummary {
   std::string route;       // host function that serves it, or "base"
   bool passed = false;     // accuracy of the whole file on it
   std::string reason;      // why not; empty if passed
-  std::string base_fault;  // the base's access outside its tensors on it; empty: none known of
+  std::string base_fault;  // what is wrong with the base's conduct on it; empty: nothing known of
   ArmTimes device_us;
   ArmTimes host_us;
 };
@@ -51,7 +51,7 @@ struct GroupSummary {
 };
 
 struct RefusalCount {
-  std::string reason;  // "accuracy", "out of bounds", "crashed", "timed out" ...
+  std::string reason;  // "accuracy", "conduct", "crashed", "timed out" ...
   int count = 0;
 };
 

@@ -72,11 +72,11 @@ std::string task_line(const std::string& op_name, int cases, std::optional<doubl
 }
 
 std::string base_fault_line(const VerifyOutcome& base) {
-  const auto strayed = [](const CaseVerification& c) { return !c.fault.empty(); };
-  const auto first = std::ranges::find_if(base.cases, strayed);
+  const auto faulty = [](const CaseVerification& c) { return !c.fault.empty(); };
+  const auto first = std::ranges::find_if(base.cases, faulty);
   if (first == base.cases.end()) return {};
-  const auto count = static_cast<std::size_t>(std::ranges::count_if(base.cases, strayed));
-  return labelled("warning", fmt::format("on {} the base itself reaches outside its tensors, "
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(base.cases, faulty));
+  return labelled("warning", fmt::format("on {} the base itself misbehaves, "
                                          "first on case {}: {}",
                                          counted(count, "case"), first->case_index, first->fault));
 }

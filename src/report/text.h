@@ -17,7 +17,7 @@ namespace ksplit {
 std::string task_line(const std::string& op_name, int cases, std::optional<double> base_vs_torch,
                       const std::string& decision);
 
-/// warning   on 2 cases the base itself reaches outside its tensors, first on case 3: kernel ...
+/// warning   on 2 cases the base itself misbehaves, first on case 3: kernel ...
 ///
 /// Empty if it does on none, as far as the worker can tell.
 std::string base_fault_line(const VerifyOutcome& base);

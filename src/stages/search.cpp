@@ -42,8 +42,8 @@ std::string refusal_of(const Error& error) {
 std::string refusal_of(const VerifyOutcome& outcome) {
   const auto raised = [](const CaseVerification& c) { return c.error.has_value(); };
   if (std::ranges::any_of(outcome.cases, raised)) return "did not run";
-  const auto strayed = [](const CaseVerification& c) { return !c.fault.empty(); };
-  return std::ranges::any_of(outcome.cases, strayed) ? "out of bounds" : "accuracy";
+  const auto faulty = [](const CaseVerification& c) { return !c.fault.empty(); };
+  return std::ranges::any_of(outcome.cases, faulty) ? "conduct" : "accuracy";
 }
 
 struct GroupWork {

@@ -168,6 +168,7 @@ OutputAccuracy accuracy(FieldReader& fields) {
   output.golden_rms = fields.statistic("golden_rms");
   output.bit_equal_native = fields.boolean("bit_equal_native");
   output.changed_inputs = fields.texts("changed_inputs");
+  output.aliased_inputs = fields.texts("aliased_inputs");
   return output;
 }
 

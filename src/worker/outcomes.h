@@ -97,6 +97,7 @@ struct OutputAccuracy {
   double golden_rms = 0;
   bool bit_equal_native = false;
   std::vector<std::string> changed_inputs;  // parameters whose contents the call changed
+  std::vector<std::string> aliased_inputs;  // parameters in whose memory the output lies
 };
 
 /// Why one case has no outputs to compare: the candidate raised, or returned the wrong structure.
@@ -108,7 +109,7 @@ struct CaseError {
 struct CaseVerification {
   int case_index = 0;
   std::optional<CaseError> error;
-  std::string fault;  // first access outside the tensors passed to a kernel; empty: none known of
+  std::string fault;  // first thing wrong with its conduct (docs/protocol.md); empty: none known of
   std::vector<OutputAccuracy> outputs;
 };
 

@@ -87,6 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
               "[32, 128]"},
         Fault{"strides", [](auto& o) { o.strides_equal = false; }, "strides"},
         Fault{"inputs", [](auto& o) { o.changed_inputs = {"x"}; }, "changes the inputs [x]"},
+        Fault{"alias", [](auto& o) { o.aliased_inputs = {"x"}; },
+              "in the memory of the inputs [x]"},
         Fault{"nan", [](auto& o) { o.nan_equal = false; }, "NaN"},
         Fault{"inf", [](auto& o) { o.inf_equal = false; }, "Inf"},
         Fault{"rule",

@@ -146,7 +146,7 @@ TEST(Text, Lines) {
   VerifyOutcome base;
   base.cases = {{1, {}, {}, {}}, {2, {}, "kernel k: load", {}}, {5, {}, "kernel k: store", {}}};
   EXPECT_EQ(base_fault_line(base),
-            "warning   on 2 cases the base itself reaches outside its tensors, first on case 2: "
+            "warning   on 2 cases the base itself misbehaves, first on case 2: "
             "kernel k: load");
   base.cases.resize(1);
   EXPECT_EQ(base_fault_line(base), "");

@@ -114,7 +114,8 @@ json verify_answer() {
                 {"max_error", {{"float", "inf"}}},
                 {"golden_rms", 1},
                 {"bit_equal_native", false},
-                {"changed_inputs", {"x"}}}}}},
+                {"changed_inputs", {"x"}},
+                {"aliased_inputs", {"y"}}}}}},
             {{"case", 2},
              {"error", {{"kind", "candidate-failed"}, {"message", "raised"}}},
              {"outputs", json::array()}}}}};
@@ -221,6 +222,7 @@ TEST(Decode, Verify) {
   EXPECT_EQ(output.golden, OutputAccuracy::Golden::float64);
   EXPECT_FALSE(output.strides_equal);
   EXPECT_EQ(output.changed_inputs, std::vector<std::string>{"x"});
+  EXPECT_EQ(output.aliased_inputs, std::vector<std::string>{"y"});
   EXPECT_EQ(outcome->cases.at(1).error->kind, ErrorCode::candidate_failed);
   EXPECT_EQ(outcome->cases.at(1).error->message, "raised");
 }
