@@ -103,4 +103,27 @@ Adoption decide_adoption(const std::vector<ConfirmedCase>& cases, const Adoption
   return adoption;
 }
 
+std::string shortfall_of(const ServedCase& served, const AdoptionPolicy& policy) {
+  const auto ratio = [](const ServedCase::Pair& pair) { return pair.served / pair.base; };
+  const bool by_device = policy.objective != Objective::latency;
+  if (by_device && ratio(served.cold) > policy.served_limit) {
+    return fmt::format("case {}: {:.3f} of the base's device time in the whole file",
+                       served.case_index, ratio(served.cold));
+  }
+  if (by_device && ratio(served.warm) > policy.served_limit) {
+    return fmt::format(
+        "case {}: {:.3f} of the base's device time with warm caches in the whole file",
+        served.case_index, ratio(served.warm));
+  }
+  const double limit_us =
+      served.host.base + std::max(policy.host_slack_us, policy.host_slack * served.host.base);
+  if (policy.objective != Objective::device && served.host.served > limit_us) {
+    return fmt::format(
+        "case {}: host latency {:.1f} us through the router, the base's {:.1f} us "
+        "(limit {:.1f} us)",
+        served.case_index, served.host.served, served.host.base, limit_us);
+  }
+  return {};
+}
+
 }  // namespace ksplit

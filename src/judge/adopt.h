@@ -28,6 +28,7 @@ struct AdoptionPolicy {
   double case_alpha = 0.05;  // ... with this chance of error on each case
   double host_slack_us = 1;
   double host_slack = 0.05;
+  double served_limit = 1.02;  // medians of a case served by the whole file, cold and warm
 };
 
 /// The file's error rate shared over everything that is put to the final test, so that the chance
@@ -60,5 +61,19 @@ struct Adoption {
 /// block r is the mean of its cases' r-th blocks, the log of a geometric mean: the very figure that
 /// is reported. Cases with differing block counts are pooled up to the smallest.
 Adoption decide_adoption(const std::vector<ConfirmedCase>& cases, const AdoptionPolicy& policy);
+
+/// Median times of one case through the whole file and of the base alone, microseconds.
+struct ServedCase {
+  struct Pair {
+    double served = 1, base = 1;
+  };
+  int case_index = 0;
+  Pair cold, warm;  // device time
+  Pair host;
+};
+
+/// Why the whole file does not serve the case well enough; empty if it does. Device time must have
+/// been won with cold caches and must not be lost with warm ones.
+std::string shortfall_of(const ServedCase& served, const AdoptionPolicy& policy);
 
 }  // namespace ksplit

@@ -77,6 +77,7 @@ Json json_of(const CaseSummary& sample, bool with_torch) {
       {"base_fault", or_null(sample.base_fault)},
       {"device_us", json_of(sample.device_us, with_torch)},
       {"host_us", json_of(sample.host_us, with_torch)},
+      {"warm_us", json_of(sample.warm_us, with_torch)},
       {"speedup_vs_base", rounded(ratio_of(sample.device_us, &ArmTimes::base, &ArmTimes::split))}};
   if (with_torch) {
     json["speedup_vs_torch"] =

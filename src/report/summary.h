@@ -27,8 +27,9 @@ struct CaseSummary {
   bool passed = false;     // accuracy of the whole file on it
   std::string reason;      // why not; empty if passed
   std::string base_fault;  // what is wrong with the base's conduct on it; empty: nothing known of
-  ArmTimes device_us;
+  ArmTimes device_us;      // with cold caches
   ArmTimes host_us;
+  ArmTimes warm_us;  // device time with warm caches
 };
 
 /// A group, or a part of one after it was divided.

@@ -22,9 +22,6 @@ namespace {
 constexpr int kUnseenInputs = 120;
 constexpr int kRouterCalls = 2000;
 
-/// A case this much slower than the base through the whole file puts its part back on the base.
-constexpr double kSlowestRatio = 1.02;
-
 Header header_of(const Session& session, const std::vector<PartResult*>& adopted) {
   const WorkerInfo& info = session.worker.info();
   Header header;
@@ -89,26 +86,24 @@ Result<std::string> assemble(const Session& session, SearchResult& found) {
   }
 }
 
-/// Why a case is not served well enough by the whole file; empty if it is. Times in the order of
-/// `Integration::times`.
+/// Why a case is not served well enough by the whole file; empty if it is.
 std::string shortfall_of(const Session& session, int index, const Survey& times) {
   if (session.interpreted()) return {};
-  const AdoptionPolicy policy;
-  const auto ratio = [](const std::vector<double>& us) { return us[0] / us[2]; };
-  const Objective objective = effective_objective(session);
-  if (objective != Objective::latency && ratio(times.device_us) > kSlowestRatio) {
-    return fmt::format("case {}: {:.3f} of the base's device time in the whole file", index,
-                       ratio(times.device_us));
+  AdoptionPolicy policy;
+  policy.objective = effective_objective(session);
+  // In the order of `Integration::times`: split, torch, base.
+  const auto pair = [](const std::vector<double>& us) { return ServedCase::Pair{us[0], us[2]}; };
+  return shortfall_of({index, pair(times.device_us), pair(times.warm_us), pair(times.host_us)},
+                      policy);
+}
+
+Result<Survey> survey_both_regimes(Session& session, const std::vector<Arm>& arms, int index,
+                                   int rounds) {
+  KSPLIT_TRY(Survey times, survey(session, arms, index, rounds));
+  if (!session.interpreted()) {
+    KSPLIT_TRY(times.warm_us, warm_survey(session, arms, index, rounds));
   }
-  const double base_us = times.host_us[2];
-  const double limit_us = base_us + std::max(policy.host_slack_us, policy.host_slack * base_us);
-  if (objective != Objective::device && times.host_us[0] > limit_us) {
-    return fmt::format(
-        "case {}: host latency {:.1f} us through the router, the base's {:.1f} us "
-        "(limit {:.1f} us)",
-        index, times.host_us[0], base_us, limit_us);
-  }
-  return {};
+  return times;
 }
 
 /// Times of split, torch and base on every case, and where each case goes.
@@ -122,10 +117,10 @@ Status measure(Session& session, const std::filesystem::path& file, Integration&
   for (const Case& sample : session.task.cases) {
     observer.progress("integrate", static_cast<int>(result.times.size()), total);
     const int rounds = effort_of(session).survey_rounds;
-    KSPLIT_TRY(Survey times, survey(session, arms, sample.index, rounds));
+    KSPLIT_TRY(Survey times, survey_both_regimes(session, arms, sample.index, rounds));
     // A case that looks slower is looked at longer before its part pays for it.
     if (!shortfall_of(session, sample.index, times).empty()) {
-      KSPLIT_TRY(times, survey(session, arms, sample.index, 4 * rounds));
+      KSPLIT_TRY(times, survey_both_regimes(session, arms, sample.index, 4 * rounds));
     }
     result.times.emplace(sample.index, std::move(times));
     KSPLIT_TRY(RouteCost cost, session.worker.route(file, sample.index, kRouterCalls));

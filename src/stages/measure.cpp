@@ -39,6 +39,7 @@ Effort effort_of(const Session& session) {
   switch (session.worker.info().executor) {
     case WorkerInfo::Executor::triton:
       return {.launches = 10,
+              .warm_launches = 40,
               .calls = 40,
               .survey_rounds = 15,
               .screening_rounds = 5,
@@ -47,6 +48,7 @@ Effort effort_of(const Session& session) {
               .most_blocks = 96};
     case WorkerInfo::Executor::native_cpu:
       return {.launches = 1,
+              .warm_launches = 10,
               .calls = 10,
               .survey_rounds = 9,
               .screening_rounds = 5,
@@ -55,6 +57,7 @@ Effort effort_of(const Session& session) {
               .most_blocks = 72};
     case WorkerInfo::Executor::interpreter:
       return {.launches = 1,
+              .warm_launches = 1,
               .calls = 1,
               .survey_rounds = 3,
               .screening_rounds = 1,
@@ -121,6 +124,21 @@ Result<Survey> survey(Session& session, const std::vector<Arm>& arms, int case_i
     result.host_us.push_back(host ? median_or_nan(samples_of(schedule, *host, arm)) : kNaN);
   }
   return result;
+}
+
+Result<std::vector<double>> warm_survey(Session& session, const std::vector<Arm>& arms,
+                                        int case_index, int rounds) {
+  const int count = static_cast<int>(arms.size());
+  const std::uint64_t seed = session.options.seed + static_cast<std::uint64_t>(case_index);
+  const Schedule schedule = screening_schedule(count, rounds, seed + 2);
+  KSPLIT_TRY(const BenchSamples samples,
+             bench_surviving(session, arms, case_index, schedule, effort_of(session).warm_launches,
+                             Regime::warm));
+  std::vector<double> medians;
+  for (int arm = 0; arm < count; ++arm) {
+    medians.push_back(median_or_nan(samples_of(schedule, samples.device_us, arm)));
+  }
+  return medians;
 }
 
 Result<Baseline> measure_baseline(Session& session, Observer& observer) {

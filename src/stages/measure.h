@@ -18,6 +18,7 @@ namespace ksplit {
 /// a CPU's samples must be long enough for its clock; the interpreter is too slow for any of it.
 struct Effort {
   int launches;          // of one device sample
+  int warm_launches;     // of one with warm caches
   int calls;             // of one latency sample
   int survey_rounds;     // base, split and torch beside each other
   int screening_rounds;  // many candidates beside each other
@@ -40,8 +41,13 @@ int launches_for(const Session& session, double device_us);
 struct Survey {
   std::vector<double> device_us;
   std::vector<double> host_us;
+  std::vector<double> warm_us;  // from warm_survey; empty where nobody asked
 };
 Result<Survey> survey(Session& session, const std::vector<Arm>& arms, int case_index, int rounds);
+
+/// The same with what the arms read still in the caches: median device time of each.
+Result<std::vector<double>> warm_survey(Session& session, const std::vector<Arm>& arms,
+                                        int case_index, int rounds);
 
 /// Base and torch on every case.
 struct Baseline {

@@ -24,8 +24,9 @@ std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-/// Times of a case in the order of `Integration::times`.
+/// Times of a case in the order of `Integration::times`; none where not measured.
 ArmTimes arm_times(const std::vector<double>& us, bool with_torch) {
+  if (us.empty()) return {};
   return {finite(us[2]), finite(us[0]), with_torch ? finite(us[1]) : std::nullopt};
 }
 
@@ -103,6 +104,7 @@ CaseSummary summarize_case(const Session& session, const Case& sample,
   const Survey& times = whole.times.at(sample.index);
   summary.device_us = arm_times(times.device_us, !session.interpreted());
   summary.host_us = arm_times(times.host_us, !session.interpreted());
+  summary.warm_us = arm_times(times.warm_us, !session.interpreted());
   return summary;
 }
 

@@ -130,6 +130,29 @@ std::vector<Arm> arms_of(const Session& session, const std::vector<Tried*>& trie
   return arms;
 }
 
+/// A candidate this much slower than the base with warm caches is not one for the case, however it
+/// does with cold ones. Looser than the final test: so few rounds are noisy.
+constexpr double kWarmLoss = 1.03;
+
+/// Time ratios of all arms but the base to it, none for an arm that failed.
+std::vector<std::optional<double>> ratios_to_base(const Schedule& schedule,
+                                                  const std::vector<double>& samples_us,
+                                                  std::size_t candidates) {
+  std::vector<std::optional<double>> ratios(candidates);
+  for (std::size_t i = 0; i < candidates; ++i) {
+    // Pairwise, so that an arm that failed leaves the others their ratios.
+    Schedule pair;
+    std::vector<double> own;
+    for (std::size_t k = 0; k < schedule.size(); ++k) {
+      if (schedule[k] != 0 && schedule[k] != static_cast<int>(i) + 1) continue;
+      pair.push_back(schedule[k] == 0 ? 0 : 1);
+      own.push_back(samples_us[k]);
+    }
+    if (const auto both = screening_ratios(pair, 2, own)) ratios[i] = (*both)[1];
+  }
+  return ratios;
+}
+
 /// Time ratios of all accurate candidates to the base on every case of the group.
 Result<Screening> screen(Session& session, const GroupWork& work, const std::vector<Tried*>& in,
                          const Baseline& baseline, Observer& observer, int& steps, int total) {
@@ -146,17 +169,15 @@ Result<Screening> screen(Session& session, const GroupWork& work, const std::vec
     const int launches = launches_for(session, baseline.cases.at(sample->index).device_us[0]);
     KSPLIT_TRY(const BenchSamples samples,
                bench_surviving(session, arms, sample->index, schedule, launches, Regime::cold));
-    auto& row = screening.ratios.emplace_back(in.size());
+    auto& row =
+        screening.ratios.emplace_back(ratios_to_base(schedule, samples.device_us, in.size()));
+    if (session.interpreted()) continue;
+    KSPLIT_TRY(const BenchSamples warm,
+               bench_surviving(session, arms, sample->index, schedule,
+                               effort_of(session).warm_launches, Regime::warm));
+    const auto ratios = ratios_to_base(schedule, warm.device_us, in.size());
     for (std::size_t i = 0; i < in.size(); ++i) {
-      // Pairwise, so that an arm that failed leaves the others their ratios.
-      Schedule pair;
-      std::vector<double> own;
-      for (std::size_t k = 0; k < schedule.size(); ++k) {
-        if (schedule[k] != 0 && schedule[k] != static_cast<int>(i) + 1) continue;
-        pair.push_back(schedule[k] == 0 ? 0 : 1);
-        own.push_back(samples.device_us[k]);
-      }
-      if (const auto ratios = screening_ratios(pair, 2, own)) row[i] = (*ratios)[1];
+      if (row[i] && ratios[i] && *ratios[i] > kWarmLoss) row[i] = std::max(*row[i], *ratios[i]);
     }
   }
   return screening;

@@ -90,6 +90,26 @@ TEST(Adoption, ObjectiveSaysWhichClockMustWin) {
   EXPECT_TRUE(decide_adoption({device_only}, device).adopted);
 }
 
+TEST(Served, MustWinColdAndNotLoseWarm) {
+  const ServedCase good{7, {9, 10}, {10.1, 10}, {20.9, 20}};
+  EXPECT_EQ(shortfall_of(good, {}), "");
+  ServedCase cold = good, warm = good, host = good;
+  cold.cold.served = 10.3;
+  EXPECT_EQ(shortfall_of(cold, {}), "case 7: 1.030 of the base's device time in the whole file");
+  warm.warm.served = 12;
+  EXPECT_EQ(shortfall_of(warm, {}),
+            "case 7: 1.200 of the base's device time with warm caches in the whole file");
+  host.host.served = 21.1;
+  EXPECT_EQ(shortfall_of(host, {}),
+            "case 7: host latency 21.1 us through the router, the base's 20.0 us (limit 21.0 us)");
+  AdoptionPolicy device, latency;
+  device.objective = Objective::device;
+  latency.objective = Objective::latency;
+  EXPECT_EQ(shortfall_of(host, device), "");
+  EXPECT_EQ(shortfall_of(cold, latency), "");
+  EXPECT_NE(shortfall_of(warm, device), "");
+}
+
 TEST(Adoption, PoolsUpToTheShortestCase) {
   ConfirmedCase longer{1, blocks(0.5, 40), blocks(1.0, 40), 100};
   const Adoption adoption = decide_adoption({longer, sample(2, 0.5)}, {});

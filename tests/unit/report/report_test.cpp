@@ -31,8 +31,16 @@ Summary sample_summary() {
   summary.seed = 7;
   summary.integrated = true;
   summary.cases = {
-      {1, "grp_small", "sum_grp_small", true, "", "", {8.0, 2.0, 4.0}, {16.0, 15.0, 8.0}},
-      {2, "grp_small", "sum_grp_small", true, "", "", {8.0, 4.0, 2.0}, {16.0, 15.0, 8.0}},
+      {1,
+       "grp_small",
+       "sum_grp_small",
+       true,
+       "",
+       "",
+       {8.0, 2.0, 4.0},
+       {16.0, 15.0, 8.0},
+       {7.0, 1.0, 3.0}},
+      {2, "grp_small", "sum_grp_small", true, "", "", {8.0, 4.0, 2.0}, {16.0, 15.0, 8.0}, {}},
       {3,
        "grp_large",
        "base",
@@ -40,8 +48,9 @@ Summary sample_summary() {
        "",
        "load out of bounds",
        {70.0, 70.0, 77.0},
-       {20.0, 20.5, 10.0}},
-      {4, "", "base", true, "", "", {3.0, 3.0, 0.0}, {}}};
+       {20.0, 20.5, 10.0},
+       {}},
+      {4, "", "base", true, "", "", {3.0, 3.0, 0.0}, {}, {}}};
   GroupSummary small;
   small.group_id = "grp_small";
   small.case_indices = {1, 2};
