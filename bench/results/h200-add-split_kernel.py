@@ -5,16 +5,14 @@
 # follow, one per group of inputs. At the end, ModelNew._route picks one of them by the input;
 # ModelBase serves every other input.
 #
-#   add_grp_flat: 18 of 50 cases, 1.05x the generic kernel
-#   add_grp_broadcast_2d_dim1_a: 2 of 50 cases, 1.04x the generic kernel
-#   add_grp_broadcast_2d_dim1_b: 4 of 50 cases, 1.07x the generic kernel
-#   add_grp_broadcast_2d_dim0_a: 2 of 50 cases, 1.04x the generic kernel
-#   add_grp_broadcast_2d_dim0_b: 6 of 50 cases, 1.04x the generic kernel
+#   add_grp_flat_a: 2 of 50 cases, 1.04x the generic kernel
+#   add_grp_flat_b: 6 of 50 cases, 1.08x the generic kernel
+#   add_grp_broadcast_2d_dim1: 6 of 50 cases, 1.06x the generic kernel
+#   add_grp_broadcast_2d_dim0: 8 of 50 cases, 1.04x the generic kernel
 #   add_grp_broadcast_3d_dim0: 4 of 50 cases, 1.05x the generic kernel
-#   add_grp_broadcast_3d_dim1: 3 of 50 cases, 1.04x the generic kernel
-#   add_grp_broadcast_4d_dim0_1_dim1: 5 of 50 cases, 1.19x the generic kernel
-#   add_grp_broadcast_4d_dim0_2_3_dim2_3_a: 2 of 50 cases, 1.09x the generic kernel
-#   add_grp_broadcast_4d_dim0_2_3_dim2_3_b: 3 of 50 cases, 1.18x the generic kernel
+#   add_grp_broadcast_3d_dim1: 3 of 50 cases, 1.05x the generic kernel
+#   add_grp_broadcast_4d_dim0_1_dim1: 5 of 50 cases, 1.17x the generic kernel
+#   add_grp_broadcast_4d_dim0_2_3_dim2_3: 5 of 50 cases, 1.11x the generic kernel
 
 # SPDX-License-Identifier: Apache-2.0
 """Generic broadcasting x + alpha * y, up to four dimensions."""
@@ -66,9 +64,9 @@ class ModelBase(nn.Module):
         return out
 
 
-# grp_flat: template/flat, BLOCK_SIZE=1024, form="flat", num_warps=4
+# grp_flat_a: template/flat, BLOCK_SIZE=256, form="flat", num_warps=1
 @triton.jit
-def add_kernel_grp_flat(x_ptr, y_ptr, out_ptr, alpha, n_elements, BLOCK_SIZE: tl.constexpr):
+def add_kernel_grp_flat_a(x_ptr, y_ptr, out_ptr, alpha, n_elements, BLOCK_SIZE: tl.constexpr):
     """One block of x + y * alpha, contiguous and flat."""
     tile = tl.program_id(0)
     offsets = tile * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
@@ -78,18 +76,37 @@ def add_kernel_grp_flat(x_ptr, y_ptr, out_ptr, alpha, n_elements, BLOCK_SIZE: tl
     tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
-def add_grp_flat(self, x, y, alpha):
+def add_grp_flat_a(self, x, y, alpha):
     """x + y * alpha, in memory order."""
     out = torch.empty_like(x)
     n = out.numel()
-    add_kernel_grp_flat[((n + 1023) // 1024,)](x, y, out, alpha, n, BLOCK_SIZE=1024)
+    add_kernel_grp_flat_a[((n + 255) // 256,)](x, y, out, alpha, n, BLOCK_SIZE=256, num_warps=1)
     return out
 
 
-# grp_broadcast_2d_dim1_a: template/broadcast-2d, BLOCK_N=512, TILE=512, form="adaptive",
-#   num_warps=2
+# grp_flat_b: template/flat, BLOCK_SIZE=512, form="flat", num_warps=8
 @triton.jit
-def add_kernel_grp_broadcast_2d_dim1_a(
+def add_kernel_grp_flat_b(x_ptr, y_ptr, out_ptr, alpha, n_elements, BLOCK_SIZE: tl.constexpr):
+    """One block of x + y * alpha, contiguous and flat."""
+    tile = tl.program_id(0)
+    offsets = tile * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
+    y = tl.load(y_ptr + offsets, mask=mask).to(tl.float32)
+    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
+
+
+def add_grp_flat_b(self, x, y, alpha):
+    """x + y * alpha, in memory order."""
+    out = torch.empty_like(x)
+    n = out.numel()
+    add_kernel_grp_flat_b[((n + 511) // 512,)](x, y, out, alpha, n, BLOCK_SIZE=512, num_warps=8)
+    return out
+
+
+# grp_broadcast_2d_dim1: template/broadcast-2d, BLOCK_N=512, TILE=2048, form="adaptive", num_warps=8
+@triton.jit
+def add_kernel_grp_broadcast_2d_dim1(
     x_ptr,
     y_ptr,
     out_ptr,
@@ -117,66 +134,23 @@ def add_kernel_grp_broadcast_2d_dim1_a(
     tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
-def add_grp_broadcast_2d_dim1_a(self, x, y, alpha):
+def add_grp_broadcast_2d_dim1(self, x, y, alpha):
     """x + y * alpha, broadcast over collapsed dimensions."""
     rows = y.numel()
     cols = x.numel() // rows
     out = torch.empty_like(x)
     block_n = min(1 << (cols - 1).bit_length(), 512)
-    block_m = 512 // block_n
+    block_m = 2048 // block_n
     col_tiles = (cols + block_n - 1) // block_n
-    add_kernel_grp_broadcast_2d_dim1_a[((rows + block_m - 1) // block_m * col_tiles,)](
-        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=2
+    add_kernel_grp_broadcast_2d_dim1[((rows + block_m - 1) // block_m * col_tiles,)](
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
     )
     return out
 
 
-# grp_broadcast_2d_dim1_b: template/broadcast-2d, BLOCK_M=8, BLOCK_N=512, form="tile", num_warps=8
+# grp_broadcast_2d_dim0: template/broadcast-2d, BLOCK_N=512, TILE=2048, form="adaptive", num_warps=8
 @triton.jit
-def add_kernel_grp_broadcast_2d_dim1_b(
-    x_ptr,
-    y_ptr,
-    out_ptr,
-    alpha,
-    n_rows,
-    n_cols,
-    col_tiles,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-):
-    """One tile of x + y * alpha.
-
-    Who spans the collapsed dimensions, outer to inner: both, x only.
-    """
-    tile = tl.program_id(0)
-    row_tile = tile // col_tiles
-    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
-    rows = row_tile * BLOCK_M + tl.arange(0, BLOCK_M)
-    row_mask = (rows < n_rows)[:, None]
-    col_mask = (cols < n_cols)[None, :]
-    mask = row_mask & col_mask
-    offsets = rows[:, None] * n_cols + cols[None, :]
-    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
-    y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
-    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
-
-
-def add_grp_broadcast_2d_dim1_b(self, x, y, alpha):
-    """x + y * alpha, broadcast over collapsed dimensions."""
-    rows = y.numel()
-    cols = x.numel() // rows
-    out = torch.empty_like(x)
-    col_tiles = (cols + 511) // 512
-    add_kernel_grp_broadcast_2d_dim1_b[((rows + 7) // 8 * col_tiles,)](
-        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=8, BLOCK_N=512, num_warps=8
-    )
-    return out
-
-
-# grp_broadcast_2d_dim0_a: template/broadcast-2d, BLOCK_N=8192, TILE=8192, form="adaptive",
-#   num_warps=8
-@triton.jit
-def add_kernel_grp_broadcast_2d_dim0_a(
+def add_kernel_grp_broadcast_2d_dim0(
     x_ptr,
     y_ptr,
     out_ptr,
@@ -204,66 +178,22 @@ def add_kernel_grp_broadcast_2d_dim0_a(
     tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
-def add_grp_broadcast_2d_dim0_a(self, x, y, alpha):
-    """x + y * alpha, broadcast over collapsed dimensions."""
-    cols = y.numel()
-    rows = x.numel() // cols
-    out = torch.empty_like(x)
-    block_n = min(1 << (cols - 1).bit_length(), 8192)
-    block_m = 8192 // block_n
-    col_tiles = (cols + block_n - 1) // block_n
-    add_kernel_grp_broadcast_2d_dim0_a[((rows + block_m - 1) // block_m * col_tiles,)](
-        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
-    )
-    return out
-
-
-# grp_broadcast_2d_dim0_b: template/broadcast-2d, BLOCK_N=512, TILE=1024, form="adaptive",
-#   num_warps=8
-@triton.jit
-def add_kernel_grp_broadcast_2d_dim0_b(
-    x_ptr,
-    y_ptr,
-    out_ptr,
-    alpha,
-    n_rows,
-    n_cols,
-    col_tiles,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-):
-    """One tile of x + y * alpha.
-
-    Who spans the collapsed dimensions, outer to inner: x only, both.
-    """
-    tile = tl.program_id(0)
-    row_tile = tile // col_tiles
-    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
-    rows = row_tile * BLOCK_M + tl.arange(0, BLOCK_M)
-    row_mask = (rows < n_rows)[:, None]
-    col_mask = (cols < n_cols)[None, :]
-    mask = row_mask & col_mask
-    offsets = rows[:, None] * n_cols + cols[None, :]
-    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
-    y = tl.load(y_ptr + cols[None, :], mask=col_mask).to(tl.float32)
-    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
-
-
-def add_grp_broadcast_2d_dim0_b(self, x, y, alpha):
+def add_grp_broadcast_2d_dim0(self, x, y, alpha):
     """x + y * alpha, broadcast over collapsed dimensions."""
     cols = y.numel()
     rows = x.numel() // cols
     out = torch.empty_like(x)
     block_n = min(1 << (cols - 1).bit_length(), 512)
-    block_m = 1024 // block_n
+    block_m = 2048 // block_n
     col_tiles = (cols + block_n - 1) // block_n
-    add_kernel_grp_broadcast_2d_dim0_b[((rows + block_m - 1) // block_m * col_tiles,)](
+    add_kernel_grp_broadcast_2d_dim0[((rows + block_m - 1) // block_m * col_tiles,)](
         x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
     )
     return out
 
 
-# grp_broadcast_3d_dim0: template/broadcast-2d, BLOCK_N=128, TILE=4096, form="adaptive", num_warps=8
+# grp_broadcast_3d_dim0: template/broadcast-2d, BLOCK_N=2048, TILE=2048, form="adaptive",
+#   num_warps=8
 @triton.jit
 def add_kernel_grp_broadcast_3d_dim0(
     x_ptr,
@@ -298,8 +228,8 @@ def add_grp_broadcast_3d_dim0(self, x, y, alpha):
     cols = y.numel()
     rows = x.numel() // cols
     out = torch.empty_like(x)
-    block_n = min(1 << (cols - 1).bit_length(), 128)
-    block_m = 4096 // block_n
+    block_n = min(1 << (cols - 1).bit_length(), 2048)
+    block_m = 2048 // block_n
     col_tiles = (cols + block_n - 1) // block_n
     add_kernel_grp_broadcast_3d_dim0[((rows + block_m - 1) // block_m * col_tiles,)](
         x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
@@ -355,8 +285,8 @@ def add_grp_broadcast_3d_dim1(self, x, y, alpha):
     return out
 
 
-# grp_broadcast_4d_dim0_1_dim1: template/broadcast-2d, BLOCK_N=128, TILE=2048, form="adaptive",
-#   num_warps=8
+# grp_broadcast_4d_dim0_1_dim1: template/broadcast-2d, BLOCK_N=512, TILE=2048, form="adaptive",
+#   num_warps=16
 @triton.jit
 def add_kernel_grp_broadcast_4d_dim0_1_dim1(
     x_ptr,
@@ -391,19 +321,19 @@ def add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha):
     cols = y.numel()
     rows = x.numel() // cols
     out = torch.empty_like(x)
-    block_n = min(1 << (cols - 1).bit_length(), 128)
+    block_n = min(1 << (cols - 1).bit_length(), 512)
     block_m = 2048 // block_n
     col_tiles = (cols + block_n - 1) // block_n
     add_kernel_grp_broadcast_4d_dim0_1_dim1[((rows + block_m - 1) // block_m * col_tiles,)](
-        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=8
+        x, y, out, alpha, rows, cols, col_tiles, BLOCK_M=block_m, BLOCK_N=block_n, num_warps=16
     )
     return out
 
 
-# grp_broadcast_4d_dim0_2_3_dim2_3_a: template/broadcast-nd, BLOCK_N=512, TILE=1024,
-#   form="adaptive", num_warps=8
+# grp_broadcast_4d_dim0_2_3_dim2_3: template/broadcast-nd, BLOCK_N=128, TILE=1024, form="adaptive",
+#   num_warps=8
 @triton.jit
-def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_a(
+def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3(
     x_ptr,
     y_ptr,
     out_ptr,
@@ -433,17 +363,17 @@ def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_a(
     tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
 
 
-def add_grp_broadcast_4d_dim0_2_3_dim2_3_a(self, x, y, alpha):
+def add_grp_broadcast_4d_dim0_2_3_dim2_3(self, x, y, alpha):
     """x + y * alpha, broadcast over collapsed dimensions."""
     outer = x.size(-4)
     rows = x.size(-3)
     cols = x.size(-2) * x.size(-1)
     out = torch.empty_like(x)
-    block_n = min(1 << (cols - 1).bit_length(), 512)
+    block_n = min(1 << (cols - 1).bit_length(), 128)
     block_m = 1024 // block_n
     col_tiles = (cols + block_n - 1) // block_n
     row_tiles = (rows + block_m - 1) // block_m
-    add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_a[(outer * row_tiles * col_tiles,)](
+    add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3[(outer * row_tiles * col_tiles,)](
         x,
         y,
         out,
@@ -455,65 +385,6 @@ def add_grp_broadcast_4d_dim0_2_3_dim2_3_a(self, x, y, alpha):
         BLOCK_M=block_m,
         BLOCK_N=block_n,
         num_warps=8,
-    )
-    return out
-
-
-# grp_broadcast_4d_dim0_2_3_dim2_3_b: template/broadcast-nd, BLOCK_N=128, TILE=1024,
-#   form="adaptive", num_warps=2
-@triton.jit
-def add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_b(
-    x_ptr,
-    y_ptr,
-    out_ptr,
-    alpha,
-    n_rows,
-    n_cols,
-    row_tiles,
-    col_tiles,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-):
-    """One tile of x + y * alpha.
-
-    Who spans the collapsed dimensions, outer to inner: x only, both, x only.
-    """
-    tile = tl.program_id(0)
-    row_tile = tile // col_tiles
-    cols = (tile - row_tile * col_tiles) * BLOCK_N + tl.arange(0, BLOCK_N)
-    outer = row_tile // row_tiles
-    rows = (row_tile - outer * row_tiles) * BLOCK_M + tl.arange(0, BLOCK_M)
-    row_mask = (rows < n_rows)[:, None]
-    col_mask = (cols < n_cols)[None, :]
-    mask = row_mask & col_mask
-    offsets = (outer * n_rows + rows[:, None]) * n_cols + cols[None, :]
-    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
-    y = tl.load(y_ptr + rows[:, None], mask=row_mask).to(tl.float32)
-    tl.store(out_ptr + offsets, x + y * alpha, mask=mask)
-
-
-def add_grp_broadcast_4d_dim0_2_3_dim2_3_b(self, x, y, alpha):
-    """x + y * alpha, broadcast over collapsed dimensions."""
-    outer = x.size(-4)
-    rows = x.size(-3)
-    cols = x.size(-2) * x.size(-1)
-    out = torch.empty_like(x)
-    block_n = min(1 << (cols - 1).bit_length(), 128)
-    block_m = 1024 // block_n
-    col_tiles = (cols + block_n - 1) // block_n
-    row_tiles = (rows + block_m - 1) // block_m
-    add_kernel_grp_broadcast_4d_dim0_2_3_dim2_3_b[(outer * row_tiles * col_tiles,)](
-        x,
-        y,
-        out,
-        alpha,
-        rows,
-        cols,
-        row_tiles,
-        col_tiles,
-        BLOCK_M=block_m,
-        BLOCK_N=block_n,
-        num_warps=2,
     )
     return out
 
@@ -535,108 +406,94 @@ class ModelNew(ModelBase):
             and y.is_contiguous()
             and x.get_device() == y.get_device()
         ):
+            x_numel = x.numel()
+            x_shape = x.shape
+            x_dim = len(x_shape)
             x_dtype = x.dtype
             y_dtype = y.dtype
-            x_shape = x.shape
             y_shape = y.shape
-            x_numel = x.numel()
             y_dim = len(y_shape)
-            x_dim = len(x_shape)
             y_numel = y.numel()
-            if x_dtype == y_dtype:
+            if (
+                50176 <= x_numel <= 401408
+                and x_dim == 4
+                and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
+                and x_dtype == y_dtype
+            ):
                 if (
-                    x_shape == y_shape
-                    and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
-                    and 128 <= x_numel <= 67108864
+                    y_dim == 2
+                    and x_shape[-2] == y_shape[-2]
+                    and x_shape[-1] == y_shape[-1]
+                    and 196 <= y_numel <= 4096
                 ):
-                    return add_grp_flat(self, x, y, alpha)
-                if y_dim == 2:
-                    y_size_m1 = y_shape[-1]
-                    y_size_m2 = y_shape[-2]
-                    if x_dim == 2:
-                        if (
-                            y_size_m1 == 1
-                            and x_shape[-2] == y_size_m2
-                            and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
-                        ):
-                            if (
-                                x_shape[1] == 256
-                                and 32768 <= x_numel <= 65536
-                                and 128 <= y_numel <= 256
-                            ):
-                                return add_grp_broadcast_2d_dim1_a(self, x, y, alpha)
-                            if 16384 <= x_numel <= 33554432 and 128 <= y_numel <= 8192:
-                                return add_grp_broadcast_2d_dim1_b(self, x, y, alpha)
-                        if y_size_m2 == 1 and x_shape[-1] == y_size_m1:
-                            if (
-                                x_dtype in (torch.float32, torch.float16)
-                                and 16384 <= x_numel <= 33554432
-                                and 128 <= y_numel <= 8192
-                            ):
-                                return add_grp_broadcast_2d_dim0_b(self, x, y, alpha)
-                            if x_dtype == torch.bfloat16 and x_numel == 262144 and y_numel == 512:
-                                return add_grp_broadcast_2d_dim0_a(self, x, y, alpha)
-                    if (
-                        1024 <= y_numel <= 4096
-                        and x_dim == 3
-                        and x_shape[-2] == y_size_m2
-                        and x_shape[-1] == y_size_m1
-                        and x_dtype in (torch.float16, torch.float32)
-                        and 32768 <= x_numel <= 262144
-                    ):
-                        return add_grp_broadcast_3d_dim0(self, x, y, alpha)
-                    if (
-                        x_dim == 4
-                        and x_shape[-2] == y_size_m2
-                        and x_shape[-1] == y_size_m1
-                        and 196 <= y_numel <= 4096
-                        and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
-                        and 50176 <= x_numel <= 401408
-                    ):
-                        return add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha)
-                if x_dim == 2 and y_dim == 1 and x_shape[-1] == y_shape[-1]:
-                    if (
-                        128 <= y_numel <= 256
-                        and x_dtype in (torch.float32, torch.float16)
-                        and 16384 <= x_numel <= 65536
-                    ):
-                        return add_grp_broadcast_2d_dim0_b(self, x, y, alpha)
-                    if x_dtype == torch.bfloat16 and y_numel == 512 and x_numel == 262144:
-                        return add_grp_broadcast_2d_dim0_a(self, x, y, alpha)
+                    return add_grp_broadcast_4d_dim0_1_dim1(self, x, y, alpha)
                 if (
                     y_dim == 4
                     and y_shape[-1] == 1
                     and y_shape[-2] == 1
-                    and x_dim == 4
                     and y_shape[-4] == 1
                     and x_shape[-3] == y_shape[-3]
-                    and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
+                    and 16 <= y_numel <= 256
                 ):
-                    if 100352 <= x_numel <= 401408 and 64 <= y_numel <= 128:
-                        return add_grp_broadcast_4d_dim0_2_3_dim2_3_b(self, x, y, alpha)
-                    if 50176 <= x_numel <= 65536 and 16 <= y_numel <= 256:
-                        return add_grp_broadcast_4d_dim0_2_3_dim2_3_a(self, x, y, alpha)
+                    return add_grp_broadcast_4d_dim0_2_3_dim2_3(self, x, y, alpha)
+            if x_dim == 3 and y_dim == 3 and x_shape[-1] == y_shape[-1]:
+                y_size_m3 = y_shape[-3]
+                y_size_m2 = y_shape[-2]
                 if (
-                    x_dim == 3
-                    and y_dim == 3
-                    and y_shape[-3] == 1
-                    and x_shape[-2] == y_shape[-2]
-                    and x_shape[-1] == y_shape[-1]
+                    262144 <= x_numel <= 2097152
+                    and y_size_m3 == 1
+                    and x_shape[-2] == y_size_m2
                     and x_dtype in (torch.float16, torch.float32)
-                    and 262144 <= x_numel <= 2097152
+                    and x_dtype == y_dtype
                     and 4096 <= y_numel <= 32768
                 ):
                     return add_grp_broadcast_3d_dim0(self, x, y, alpha)
-            if (
-                x_dtype == torch.float16
-                and y_dtype == torch.float16
-                and 262144 <= x_numel <= 16777216
-                and 4096 <= y_numel <= 65536
-                and x_dim == 3
-                and y_dim == 3
-                and y_shape[-2] == 1
-                and x_shape[-1] == y_shape[-1]
-                and x_shape[-3] == y_shape[-3]
-            ):
-                return add_grp_broadcast_3d_dim1(self, x, y, alpha)
+                if (
+                    y_size_m2 == 1
+                    and 262144 <= x_numel <= 16777216
+                    and x_shape[-3] == y_size_m3
+                    and x_dtype == torch.float16
+                    and y_dtype == torch.float16
+                    and 4096 <= y_numel <= 65536
+                ):
+                    return add_grp_broadcast_3d_dim1(self, x, y, alpha)
+            if x_dtype == y_dtype:
+                if (
+                    128 <= x_numel <= 256
+                    and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
+                    and x_shape == y_shape
+                ):
+                    return add_grp_flat_a(self, x, y, alpha)
+                if (
+                    512 <= x_numel <= 32768
+                    and x_shape == y_shape
+                    and x_dtype in (torch.bfloat16, torch.float16, torch.float32)
+                ):
+                    return add_grp_flat_b(self, x, y, alpha)
+                if x_dim == 2 and x_dtype in (torch.bfloat16, torch.float16, torch.float32):
+                    x_size_m1 = x_shape[-1]
+                    if 128 <= y_numel <= 8192 and 16384 <= x_numel <= 33554432 and y_dim == 2:
+                        y_size_m1 = y_shape[-1]
+                        y_size_m2 = y_shape[-2]
+                        if y_size_m1 == 1 and x_shape[-2] == y_size_m2:
+                            return add_grp_broadcast_2d_dim1(self, x, y, alpha)
+                        if y_size_m2 == 1 and x_size_m1 == y_size_m1:
+                            return add_grp_broadcast_2d_dim0(self, x, y, alpha)
+                    if (
+                        128 <= y_numel <= 512
+                        and 16384 <= x_numel <= 262144
+                        and y_dim == 1
+                        and x_size_m1 == y_shape[-1]
+                    ):
+                        return add_grp_broadcast_2d_dim0(self, x, y, alpha)
+                if (
+                    x_dim == 3
+                    and 32768 <= x_numel <= 262144
+                    and 1024 <= y_numel <= 4096
+                    and x_dtype in (torch.float16, torch.float32)
+                    and y_dim == 2
+                    and x_shape[-2] == y_shape[-2]
+                    and x_shape[-1] == y_shape[-1]
+                ):
+                    return add_grp_broadcast_3d_dim0(self, x, y, alpha)
         return super().forward(x, y, alpha)

@@ -5,14 +5,16 @@
 # follow, one per group of inputs. At the end, ModelNew._route picks one of them by the input;
 # ModelBase serves every other input.
 #
-#   sum_grp_reduce_last_small_bfloat16_float16: 4 of 44 cases, 1.09x the generic kernel
-#   sum_grp_reduce_last_small_float32: 8 of 44 cases, 1.32x the generic kernel
-#   sum_grp_reduce_last_large: 2 of 44 cases, 1.02x the generic kernel
-#   sum_grp_reduce_non_last_small_bfloat16_float16: 12 of 44 cases, 1.29x the generic kernel
-#   sum_grp_reduce_non_last_small_float32_a: 3 of 44 cases, 1.78x the generic kernel
-#   sum_grp_reduce_non_last_small_float32_b: 5 of 44 cases, 1.33x the generic kernel
-#   sum_grp_reduce_non_last_medium_large_a: 2 of 44 cases, 2.42x the generic kernel
-#   sum_grp_reduce_non_last_medium_large_b: 1 of 44 cases, 11.62x the generic kernel
+#   sum_grp_reduce_last_small_bfloat16_float16_a: 2 of 44 cases, 1.09x the generic kernel
+#   sum_grp_reduce_last_small_bfloat16_float16_b: 2 of 44 cases, 1.15x the generic kernel
+#   sum_grp_reduce_last_small_float32: 8 of 44 cases, 1.30x the generic kernel
+#   sum_grp_reduce_last_medium_bfloat16_float16_a: 3 of 44 cases, 1.11x the generic kernel
+#   sum_grp_reduce_last_large: 2 of 44 cases, 1.01x the generic kernel
+#   sum_grp_reduce_non_last_small_bfloat16_float16: 12 of 44 cases, 1.28x the generic kernel
+#   sum_grp_reduce_non_last_small_float32_a: 3 of 44 cases, 1.18x the generic kernel
+#   sum_grp_reduce_non_last_small_float32_b: 5 of 44 cases, 1.74x the generic kernel
+#   sum_grp_reduce_non_last_medium_large_a: 2 of 44 cases, 2.48x the generic kernel
+#   sum_grp_reduce_non_last_medium_large_b: 1 of 44 cases, 11.64x the generic kernel
 
 # SPDX-License-Identifier: Apache-2.0
 """Generic sum over one axis: one program per output element."""
@@ -57,9 +59,9 @@ class ModelBase(nn.Module):
         return out
 
 
-# grp_reduce_last_small_bfloat16_float16: template/reduce-last, TILE=1024, form="tile", num_warps=8
+# grp_reduce_last_small_bfloat16_float16_a: template/reduce-last, TILE=512, form="tile", num_warps=8
 @triton.jit
-def sum_kernel_grp_reduce_last_small_bfloat16_float16(
+def sum_kernel_grp_reduce_last_small_bfloat16_float16_a(
     x_ptr, out_ptr, n_rows, n_cols, BLOCK_ROWS: tl.constexpr, BLOCK_RED: tl.constexpr
 ):
     """Sum over contiguous runs, each covered by one block of BLOCK_RED."""
@@ -73,8 +75,8 @@ def sum_kernel_grp_reduce_last_small_bfloat16_float16(
     tl.store(out_ptr + rows, total, mask=rows < n_rows)
 
 
-def sum_grp_reduce_last_small_bfloat16_float16(self, x, dim, keepdim):
-    """Sum over contiguous runs, at most 1024 elements long."""
+def sum_grp_reduce_last_small_bfloat16_float16_a(self, x, dim, keepdim):
+    """Sum over contiguous runs, at most 512 elements long."""
     n = x.size(dim)
     rows = x.numel() // n
     shape = list(x.shape)
@@ -84,14 +86,49 @@ def sum_grp_reduce_last_small_bfloat16_float16(self, x, dim, keepdim):
         del shape[dim]
     out = x.new_empty(shape)
     block_red = 1 << (n - 1).bit_length()
-    block_rows = 1024 // block_red
-    sum_kernel_grp_reduce_last_small_bfloat16_float16[((rows + block_rows - 1) // block_rows,)](
+    block_rows = 512 // block_red
+    sum_kernel_grp_reduce_last_small_bfloat16_float16_a[((rows + block_rows - 1) // block_rows,)](
         x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red, num_warps=8
     )
     return out
 
 
-# grp_reduce_last_small_float32: template/reduce-last, TILE=512, form="tile", num_warps=4
+# grp_reduce_last_small_bfloat16_float16_b: template/reduce-last, TILE=2048, form="tile",
+#   num_warps=16
+@triton.jit
+def sum_kernel_grp_reduce_last_small_bfloat16_float16_b(
+    x_ptr, out_ptr, n_rows, n_cols, BLOCK_ROWS: tl.constexpr, BLOCK_RED: tl.constexpr
+):
+    """Sum over contiguous runs, each covered by one block of BLOCK_RED."""
+    tile = tl.program_id(0)
+    rows = tile * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
+    cols = tl.arange(0, BLOCK_RED)
+    mask = (rows < n_rows)[:, None] & (cols < n_cols)[None, :]
+    offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
+    total = tl.sum(x, axis=1)
+    tl.store(out_ptr + rows, total, mask=rows < n_rows)
+
+
+def sum_grp_reduce_last_small_bfloat16_float16_b(self, x, dim, keepdim):
+    """Sum over contiguous runs, at most 2048 elements long."""
+    n = x.size(dim)
+    rows = x.numel() // n
+    shape = list(x.shape)
+    if keepdim:
+        shape[dim] = 1
+    else:
+        del shape[dim]
+    out = x.new_empty(shape)
+    block_red = 1 << (n - 1).bit_length()
+    block_rows = 2048 // block_red
+    sum_kernel_grp_reduce_last_small_bfloat16_float16_b[((rows + block_rows - 1) // block_rows,)](
+        x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red, num_warps=16
+    )
+    return out
+
+
+# grp_reduce_last_small_float32: template/reduce-last, TILE=256, form="tile", num_warps=2
 @triton.jit
 def sum_kernel_grp_reduce_last_small_float32(
     x_ptr, out_ptr, n_rows, n_cols, BLOCK_ROWS: tl.constexpr, BLOCK_RED: tl.constexpr
@@ -108,7 +145,7 @@ def sum_kernel_grp_reduce_last_small_float32(
 
 
 def sum_grp_reduce_last_small_float32(self, x, dim, keepdim):
-    """Sum over contiguous runs, at most 512 elements long."""
+    """Sum over contiguous runs, at most 256 elements long."""
     n = x.size(dim)
     rows = x.numel() // n
     shape = list(x.shape)
@@ -118,15 +155,50 @@ def sum_grp_reduce_last_small_float32(self, x, dim, keepdim):
         del shape[dim]
     out = x.new_empty(shape)
     block_red = 1 << (n - 1).bit_length()
-    block_rows = 512 // block_red
+    block_rows = 256 // block_red
     sum_kernel_grp_reduce_last_small_float32[((rows + block_rows - 1) // block_rows,)](
-        x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red
+        x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red, num_warps=2
     )
     return out
 
 
-# grp_reduce_last_large: template/reduce-last, BLOCK_RED=2048, BLOCK_ROWS=1, form="loop",
-#   num_warps=16
+# grp_reduce_last_medium_bfloat16_float16_a: template/reduce-last, TILE=4096, form="tile",
+#   num_warps=8
+@triton.jit
+def sum_kernel_grp_reduce_last_medium_bfloat16_float16_a(
+    x_ptr, out_ptr, n_rows, n_cols, BLOCK_ROWS: tl.constexpr, BLOCK_RED: tl.constexpr
+):
+    """Sum over contiguous runs, each covered by one block of BLOCK_RED."""
+    tile = tl.program_id(0)
+    rows = tile * BLOCK_ROWS + tl.arange(0, BLOCK_ROWS)
+    cols = tl.arange(0, BLOCK_RED)
+    mask = (rows < n_rows)[:, None] & (cols < n_cols)[None, :]
+    offsets = rows[:, None] * n_cols + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
+    total = tl.sum(x, axis=1)
+    tl.store(out_ptr + rows, total, mask=rows < n_rows)
+
+
+def sum_grp_reduce_last_medium_bfloat16_float16_a(self, x, dim, keepdim):
+    """Sum over contiguous runs, at most 4096 elements long."""
+    n = x.size(dim)
+    rows = x.numel() // n
+    shape = list(x.shape)
+    if keepdim:
+        shape[dim] = 1
+    else:
+        del shape[dim]
+    out = x.new_empty(shape)
+    block_red = 1 << (n - 1).bit_length()
+    block_rows = 4096 // block_red
+    sum_kernel_grp_reduce_last_medium_bfloat16_float16_a[((rows + block_rows - 1) // block_rows,)](
+        x, out, rows, n, BLOCK_ROWS=block_rows, BLOCK_RED=block_red, num_warps=8
+    )
+    return out
+
+
+# grp_reduce_last_large: template/reduce-last, BLOCK_RED=1024, BLOCK_ROWS=1, form="loop",
+#   num_warps=8
 @triton.jit
 def sum_kernel_grp_reduce_last_large(
     x_ptr, out_ptr, n_rows, n_cols, BLOCK_ROWS: tl.constexpr, BLOCK_RED: tl.constexpr
@@ -158,13 +230,13 @@ def sum_grp_reduce_last_large(self, x, dim, keepdim):
         del shape[dim]
     out = x.new_empty(shape)
     sum_kernel_grp_reduce_last_large[(rows,)](
-        x, out, rows, n, BLOCK_ROWS=1, BLOCK_RED=2048, num_warps=16
+        x, out, rows, n, BLOCK_ROWS=1, BLOCK_RED=1024, num_warps=8
     )
     return out
 
 
 # grp_reduce_non_last_small_bfloat16_float16: template/reduce-non-last, TILE=1024, form="tile",
-#   num_warps=4
+#   num_warps=8
 @triton.jit
 def sum_kernel_grp_reduce_non_last_small_bfloat16_float16(
     x_ptr, out_ptr, n_red, n_inner, inner_tiles, BLOCK_RED: tl.constexpr, BLOCK_INNER: tl.constexpr
@@ -200,15 +272,56 @@ def sum_grp_reduce_non_last_small_bfloat16_float16(self, x, dim, keepdim):
     block_inner = 1024 // block_red
     inner_tiles = (inner + block_inner - 1) // block_inner
     sum_kernel_grp_reduce_non_last_small_bfloat16_float16[(outer * inner_tiles,)](
-        x, out, n, inner, inner_tiles, BLOCK_RED=block_red, BLOCK_INNER=block_inner
+        x, out, n, inner, inner_tiles, BLOCK_RED=block_red, BLOCK_INNER=block_inner, num_warps=8
     )
     return out
 
 
-# grp_reduce_non_last_small_float32_a: template/reduce-non-last, BLOCK_INNER=32, BLOCK_RED=8,
-#   form="loop", num_warps=2
+# grp_reduce_non_last_small_float32_a: template/reduce-non-last, TILE=4096, form="tile", num_warps=8
 @triton.jit
 def sum_kernel_grp_reduce_non_last_small_float32_a(
+    x_ptr, out_ptr, n_red, n_inner, inner_tiles, BLOCK_RED: tl.constexpr, BLOCK_INNER: tl.constexpr
+):
+    """Sum over the middle axis of [n_outer, n_red, n_inner].
+
+    One block covers the axis: n_red <= BLOCK_RED.
+    """
+    tile = tl.program_id(0)
+    outer = tile // inner_tiles
+    cols = (tile - outer * inner_tiles) * BLOCK_INNER + tl.arange(0, BLOCK_INNER)
+    col_mask = (cols < n_inner)[None, :]
+    col_ptr = x_ptr + outer * n_red * n_inner + cols[None, :]
+    rows = tl.arange(0, BLOCK_RED)[:, None]
+    mask = (rows < n_red) & col_mask
+    x = tl.load(col_ptr + rows * n_inner, mask=mask, other=0.0).to(tl.float32)
+    total = tl.sum(x, axis=0)
+    tl.store(out_ptr + outer * n_inner + cols, total, mask=cols < n_inner)
+
+
+def sum_grp_reduce_non_last_small_float32_a(self, x, dim, keepdim):
+    """Sum over an inner axis of at most 512 elements, without a loop."""
+    n = x.size(dim)
+    inner = x.stride(dim)
+    outer = x.numel() // (n * inner)
+    shape = list(x.shape)
+    if keepdim:
+        shape[dim] = 1
+    else:
+        del shape[dim]
+    out = x.new_empty(shape)
+    block_red = 1 << (n - 1).bit_length()
+    block_inner = 4096 // block_red
+    inner_tiles = (inner + block_inner - 1) // block_inner
+    sum_kernel_grp_reduce_non_last_small_float32_a[(outer * inner_tiles,)](
+        x, out, n, inner, inner_tiles, BLOCK_RED=block_red, BLOCK_INNER=block_inner, num_warps=8
+    )
+    return out
+
+
+# grp_reduce_non_last_small_float32_b: template/reduce-non-last, BLOCK_INNER=16, BLOCK_RED=32,
+#   form="loop", num_warps=4
+@triton.jit
+def sum_kernel_grp_reduce_non_last_small_float32_b(
     x_ptr, out_ptr, n_red, n_inner, inner_tiles, BLOCK_RED: tl.constexpr, BLOCK_INNER: tl.constexpr
 ):
     """Sum over the middle axis of [n_outer, n_red, n_inner].
@@ -230,7 +343,7 @@ def sum_kernel_grp_reduce_non_last_small_float32_a(
     tl.store(out_ptr + outer * n_inner + cols, total, mask=cols < n_inner)
 
 
-def sum_grp_reduce_non_last_small_float32_a(self, x, dim, keepdim):
+def sum_grp_reduce_non_last_small_float32_b(self, x, dim, keepdim):
     """Sum over an inner axis."""
     n = x.size(dim)
     inner = x.stride(dim)
@@ -241,50 +354,9 @@ def sum_grp_reduce_non_last_small_float32_a(self, x, dim, keepdim):
     else:
         del shape[dim]
     out = x.new_empty(shape)
-    inner_tiles = (inner + 31) // 32
-    sum_kernel_grp_reduce_non_last_small_float32_a[(outer * inner_tiles,)](
-        x, out, n, inner, inner_tiles, BLOCK_RED=8, BLOCK_INNER=32, num_warps=2
-    )
-    return out
-
-
-# grp_reduce_non_last_small_float32_b: template/reduce-non-last, TILE=2048, form="tile", num_warps=8
-@triton.jit
-def sum_kernel_grp_reduce_non_last_small_float32_b(
-    x_ptr, out_ptr, n_red, n_inner, inner_tiles, BLOCK_RED: tl.constexpr, BLOCK_INNER: tl.constexpr
-):
-    """Sum over the middle axis of [n_outer, n_red, n_inner].
-
-    One block covers the axis: n_red <= BLOCK_RED.
-    """
-    tile = tl.program_id(0)
-    outer = tile // inner_tiles
-    cols = (tile - outer * inner_tiles) * BLOCK_INNER + tl.arange(0, BLOCK_INNER)
-    col_mask = (cols < n_inner)[None, :]
-    col_ptr = x_ptr + outer * n_red * n_inner + cols[None, :]
-    rows = tl.arange(0, BLOCK_RED)[:, None]
-    mask = (rows < n_red) & col_mask
-    x = tl.load(col_ptr + rows * n_inner, mask=mask, other=0.0).to(tl.float32)
-    total = tl.sum(x, axis=0)
-    tl.store(out_ptr + outer * n_inner + cols, total, mask=cols < n_inner)
-
-
-def sum_grp_reduce_non_last_small_float32_b(self, x, dim, keepdim):
-    """Sum over an inner axis of at most 256 elements, without a loop."""
-    n = x.size(dim)
-    inner = x.stride(dim)
-    outer = x.numel() // (n * inner)
-    shape = list(x.shape)
-    if keepdim:
-        shape[dim] = 1
-    else:
-        del shape[dim]
-    out = x.new_empty(shape)
-    block_red = 1 << (n - 1).bit_length()
-    block_inner = 2048 // block_red
-    inner_tiles = (inner + block_inner - 1) // block_inner
+    inner_tiles = (inner + 15) // 16
     sum_kernel_grp_reduce_non_last_small_float32_b[(outer * inner_tiles,)](
-        x, out, n, inner, inner_tiles, BLOCK_RED=block_red, BLOCK_INNER=block_inner, num_warps=8
+        x, out, n, inner, inner_tiles, BLOCK_RED=32, BLOCK_INNER=16
     )
     return out
 
@@ -332,7 +404,7 @@ def sum_grp_reduce_non_last_medium_large_a(self, x, dim, keepdim):
     return out
 
 
-# grp_reduce_non_last_medium_large_b: template/reduce-non-last, BLOCK_INNER=32, BLOCK_RED=64,
+# grp_reduce_non_last_medium_large_b: template/reduce-non-last, BLOCK_INNER=32, BLOCK_RED=128,
 #   form="loop", num_warps=16
 @triton.jit
 def sum_kernel_grp_reduce_non_last_medium_large_b(
@@ -370,7 +442,7 @@ def sum_grp_reduce_non_last_medium_large_b(self, x, dim, keepdim):
     out = x.new_empty(shape)
     inner_tiles = (inner + 31) // 32
     sum_kernel_grp_reduce_non_last_medium_large_b[(outer * inner_tiles,)](
-        x, out, n, inner, inner_tiles, BLOCK_RED=64, BLOCK_INNER=32, num_warps=16
+        x, out, n, inner, inner_tiles, BLOCK_RED=128, BLOCK_INNER=32, num_warps=16
     )
     return out
 
@@ -393,45 +465,60 @@ class ModelNew(ModelBase):
             x_dim = len(x_shape)
             if -x_dim <= dim < x_dim:
                 x_stride_dim = x.stride()[dim]
-                x_size_dim = x_shape[dim]
                 x_dtype = x.dtype
+                x_size_dim = x_shape[dim]
                 x_numel = x.numel()
                 if x_stride_dim == 1:
                     if (
-                        16 <= x_size_dim <= 224
-                        and x_dtype == torch.float32
+                        x_dtype == torch.float32
+                        and 16 <= x_size_dim <= 224
                         and 100 <= x_numel <= 262144
                     ):
                         return sum_grp_reduce_last_small_float32(self, x, dim, keepdim)
-                    if (
-                        11 <= x_size_dim <= 128
-                        and x_dtype in (torch.bfloat16, torch.float16)
-                        and 1155 <= x_numel <= 65536
-                    ):
-                        return sum_grp_reduce_last_small_bfloat16_float16(self, x, dim, keepdim)
+                    if x_dtype in (torch.bfloat16, torch.float16):
+                        if (
+                            32768 <= x_numel <= 200700
+                            and x_dim == 2
+                            and 256 <= x_size_dim <= 2007
+                            and 100 <= x_shape[0] <= 256
+                        ):
+                            return sum_grp_reduce_last_medium_bfloat16_float16_a(self, x, dim, keepdim)
+                        if (
+                            x_dim == 4
+                            and x_shape[1] == 5
+                            and 1155 <= x_numel <= 61605
+                            and 11 <= x_size_dim <= 111
+                        ):
+                            return sum_grp_reduce_last_small_bfloat16_float16_a(self, x, dim, keepdim)
+                        if (
+                            16384 <= x_numel <= 65536
+                            and 2 <= x_dim <= 4
+                            and 64 <= x_size_dim <= 128
+                            and 16 <= x_shape[1] <= 128
+                        ):
+                            return sum_grp_reduce_last_small_bfloat16_float16_b(self, x, dim, keepdim)
                     if (
                         16384 <= x_size_dim <= 18432
                         and x_dtype in (torch.float16, torch.float32)
                         and 75497472 <= x_numel <= 134217728
                     ):
                         return sum_grp_reduce_last_large(self, x, dim, keepdim)
-                if x_dtype == torch.float32:
+                if x_dtype == torch.float32 and 3 <= x_dim <= 4:
+                    x_size_0 = x_shape[0]
                     if (
-                        16 <= x_stride_dim <= 4096
-                        and x_dim == 4
-                        and x_size_dim == 16
-                        and x_shape[2] == 16
-                        and x_numel == 65536
-                    ):
-                        return sum_grp_reduce_non_last_small_float32_a(self, x, dim, keepdim)
-                    if (
-                        3 <= x_dim <= 4
-                        and 7 <= x_size_dim <= 224
-                        and 23 <= x_stride_dim <= 4096
-                        and 23 <= x_shape[2] <= 224
-                        and 2415 <= x_numel <= 262144
+                        16 <= x_size_dim <= 64
+                        and 16 <= x_stride_dim <= 4096
+                        and 16 <= x_size_0 <= 64
+                        and 65536 <= x_numel <= 262144
                     ):
                         return sum_grp_reduce_non_last_small_float32_b(self, x, dim, keepdim)
+                    if (
+                        7 <= x_size_dim <= 224
+                        and 23 <= x_stride_dim <= 345
+                        and 1 <= x_size_0 <= 7
+                        and 2415 <= x_numel <= 150528
+                    ):
+                        return sum_grp_reduce_non_last_small_float32_a(self, x, dim, keepdim)
                 if (
                     x_dtype in (torch.bfloat16, torch.float16)
                     and 3 <= x_size_dim <= 128
