@@ -27,7 +27,11 @@ struct Raw {
   bool force = false;
   double budget_s = 0;
   std::string implementation;
+  double timeout_s = 300;
+  CompatFiles verify, benchmark;
 };
+
+/// Names of the workflow's scripts as strings: CLI11 reads a path option in pieces.
 
 void add_inputs(CLI::App& command, Raw& raw, Arguments& arguments) {
   Options& options = arguments.options;

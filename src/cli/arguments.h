@@ -5,11 +5,15 @@
 #include <string>
 
 #include "core/result.h"
+#include "stages/compat.h"
 #include "stages/options.h"
 
 namespace ksplit::cli {
 
-enum class Command { split, plan, verify, bench };
+enum class Command { split, plan, verify, bench, compat_verify, compat_benchmark };
+
+/// Whether a command stands in for a script of the workflow, and answers as that does.
+bool is_compat(Command command);
 
 /// The command line as values.
 struct Arguments {
@@ -17,6 +21,8 @@ struct Arguments {
   Options options;
   std::filesystem::path implementation;  // verify, bench
   bool json = false;
+  CompatVerify compat_verify;
+  CompatBenchmark compat_benchmark;
 };
 
 /// What to do after reading the command line: run, or print `text` (help, version) and end.
@@ -24,6 +30,9 @@ struct Parsed {
   Arguments arguments;
   std::string text;  // not empty: print it, exit 0
 };
+
+/// The command that the first word names; split if it names none.
+Command named_command(int argc, const char* const* argv);
 
 /// Errors: usage, in the words of the parser.
 Result<Parsed> parse_arguments(int argc, const char* const* argv);

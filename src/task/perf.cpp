@@ -46,6 +46,14 @@ std::vector<int>& irregular_list(PerfResult& result, const std::optional<double>
   return *ratio == 0 ? result.zero_indices : result.negative_indices;
 }
 
+/// `what` of an implementation as the workflow names its files.
+std::string result_file(const std::string& what, const std::string& implementation_name) {
+  if (implementation_name == "triton_ascend_impl") return what + ".json";
+  const std::string prefix = "triton_";
+  const bool prefixed = implementation_name.starts_with(prefix);
+  return what + "_" + implementation_name.substr(prefixed ? prefix.size() : 0) + ".json";
+}
+
 }  // namespace
 
 std::vector<InputDescription> describe_inputs(const Case& sample) {
@@ -123,10 +131,11 @@ PerfResult summarize_perf(std::string op_name, int warmup, int repeats,
 }
 
 std::string verify_result_file(const std::string& implementation_name) {
-  if (implementation_name == "triton_ascend_impl") return "verify_result.json";
-  const std::string prefix = "triton_";
-  const bool prefixed = implementation_name.starts_with(prefix);
-  return "verify_result_" + implementation_name.substr(prefixed ? prefix.size() : 0) + ".json";
+  return result_file("verify_result", implementation_name);
+}
+
+std::string perf_result_file(const std::string& implementation_name) {
+  return result_file("perf_result", implementation_name);
 }
 
 }  // namespace ksplit

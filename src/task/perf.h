@@ -102,6 +102,9 @@ struct VerifyResult {
 /// "triton_X" -> "verify_result_X.json"; "triton_ascend_impl" -> "verify_result.json".
 std::string verify_result_file(const std::string& implementation_name);
 
+/// The same for perf results: "perf_result_X.json", "perf_result.json".
+std::string perf_result_file(const std::string& implementation_name);
+
 /// The published schemas, keys in their published order. Numbers that are not finite become null,
 /// the others are rounded by `published`.
 nlohmann::ordered_json to_json(const std::vector<InputDescription>& inputs);
@@ -113,6 +116,10 @@ nlohmann::ordered_json to_json(const VerifyResult& result);
 /// differently. Errors: input-malformed, with the place in the file or the path of the field.
 Result<PerfResult> parse_perf(const std::string& text, const std::string& file);
 Result<PerfResult> read_perf(const std::filesystem::path& file);
+
+/// The number of cases of a verify result that lets its implementation be timed: one of the operator
+/// `op_name` in which every case passed. Errors: verification-failed, saying what is missing.
+Result<int> read_passed_verify(const std::filesystem::path& file, const std::string& op_name);
 
 /// Where a work directory keeps the perf result: `output/optimized_perf_result.json`, else
 /// `output/perf_result.json`; none if neither exists.
