@@ -111,7 +111,7 @@ class _Recorder:
         traits = _parameter_traits(kernel)
         return {
             "kernel": kernel.fn.__name__,
-            "line": _definition_line(kernel.fn),
+            "line": definition_line(kernel.fn),
             "grid": [int(size) for size in grid] + [1] * (3 - len(grid)),
             "arguments": [self._argument(n, v, traits[n]) for n, v in bound.items()],
             "num_warps": kwargs.get("num_warps", _DEFAULT_WARPS),
@@ -173,7 +173,7 @@ def _parameter_traits(kernel: Any) -> dict[str, tuple[bool, bool, bool]]:
     return {name: ("constexpr" in str(a), True, True) for name, a in annotations.items()}
 
 
-def _definition_line(function: Any) -> int:
+def definition_line(function: Any) -> int:
     """The line of `def`, below the decorators."""
     lines, first = inspect.getsourcelines(function)
     for offset, line in enumerate(lines):
@@ -189,22 +189,22 @@ def compile_kernels(task: Task, implementation: Implementation, cases: list[int]
     on_cpu = task.device.kind == "cpu"
     return {
         "kernels": [
-            {"name": name, "case": case, **_resources(kernel, on_cpu)}
+            {"name": function.__name__, "case": case, **_resources(kernel, on_cpu)}
             for case in cases
-            for name, kernel in _compiled_for(task, implementation, case)
+            for function, kernel in compiled_for(task, implementation, case)
         ]
     }
 
 
-def _compiled_for(task: Task, implementation: Implementation, case: int) -> list[tuple[str, Any]]:
-    """The compiled kernels of one call by the names of their functions, each once."""
-    found: dict[int, tuple[str, Any]] = {}
+def compiled_for(task: Task, implementation: Implementation, case: int) -> list[tuple[Any, Any]]:
+    """The compiled kernels of one call, each once, behind the Python functions they come from."""
+    found: dict[int, tuple[Any, Any]] = {}
 
     def only_compile(original: Any) -> Any:
         def run(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
             result = original(kernel, *args, grid=grid, warmup=True, **kwargs)
             if result is not None:
-                found[id(result)] = (kernel.fn.__name__, result)
+                found[id(result)] = (kernel.fn, result)
             return result
 
         return run

@@ -38,6 +38,7 @@ class Worker:
             "graph": self._graph,
             "trace": self._trace,
             "compile": self._compile,
+            "ttir": self._ttir,
             "verify": self._verify,
             "bench": self._bench,
             "latency": self._latency,
@@ -123,6 +124,12 @@ class Worker:
 
         return compile_kernels(task, self._file(request), request["cases"])
 
+    def _ttir(self, request: Request) -> dict[str, Any]:
+        task = self._loaded()
+        from ksplit.lowering import ttir
+
+        return ttir(task, self._file(request), request["case"], request["target"])
+
     def _verify(self, request: Request) -> dict[str, Any]:
         task = self._loaded()
         from ksplit.verifying import verify
@@ -189,7 +196,7 @@ def open_named_device(name: str) -> tuple[Device | None, RequestError | None]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m ksplit.worker")
-    parser.add_argument("--device", default="cpu", help="cpu, cuda[:N] or npu[:N]")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda[:N], npu[:N] or auto")
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the core decides what an interrupt ends
     worker = Worker(*open_named_device(arguments.device))

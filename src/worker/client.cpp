@@ -230,6 +230,14 @@ Result<CompileOutcome> Worker::compile(const std::filesystem::path& file,
   return sound(decode_compile(result));
 }
 
+Result<std::vector<KernelIr>> Worker::ttir(const std::filesystem::path& file, int case_index,
+                                           const std::string& target) {
+  KSPLIT_TRY(const json result, ask("ttir", {{"file", absolute_name(file)},
+                                             {"case", case_index},
+                                             {"target", target.empty() ? json() : json(target)}}));
+  return sound(decode_ttir(result));
+}
+
 Result<VerifyOutcome> Worker::verify(const std::filesystem::path& file,
                                      const std::vector<int>& cases, const AccuracyRules& rules) {
   KSPLIT_TRY(

@@ -22,7 +22,7 @@
 namespace ksplit {
 
 struct WorkerOptions {
-  std::string device = "cpu";  // "cpu", "cuda", "cuda:N" or "npu"
+  std::string device = "cpu";  // "cpu", "cuda", "cuda:N", "npu" or "auto"
   Interpreter interpreter;     // from find_interpreter
   std::filesystem::path log;   // where what kernels print goes; empty: nowhere
   std::chrono::milliseconds start_limit = std::chrono::seconds(180);    // torch from a cold disk
@@ -65,6 +65,9 @@ class Worker {
   Result<ReferenceGraph> graph(int case_index);
   Result<LaunchTrace> trace(const std::filesystem::path& file, int case_index);
   Result<CompileOutcome> compile(const std::filesystem::path& file, const std::vector<int>& cases);
+  /// `target`: "cuda:90" and the like; empty: the worker's own device.
+  Result<std::vector<KernelIr>> ttir(const std::filesystem::path& file, int case_index,
+                                     const std::string& target);
   Result<VerifyOutcome> verify(const std::filesystem::path& file, const std::vector<int>& cases,
                                const AccuracyRules& rules);
   Result<BenchSamples> bench(const std::vector<Arm>& arms, int case_index, const Schedule& schedule,

@@ -322,6 +322,15 @@ Result<CompileOutcome> decode_compile(const json& result) {
   return fields.finish(std::move(outcome));
 }
 
+Result<std::vector<KernelIr>> decode_ttir(const json& result) {
+  FieldReader fields("ttir", result);
+  std::vector<KernelIr> kernels;
+  fields.each("kernels", [&](FieldReader& nested) {
+    kernels.push_back({nested.text("name"), nested.small_integer("line"), nested.text("ttir")});
+  });
+  return fields.finish(std::move(kernels));
+}
+
 Result<VerifyOutcome> decode_verify(const json& result) {
   FieldReader fields("verify", result);
   VerifyOutcome outcome;

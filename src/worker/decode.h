@@ -30,6 +30,7 @@ Result<LoadOutcome> decode_load(const nlohmann::json& result);
 Result<ReferenceGraph> decode_graph(const nlohmann::json& result);
 Result<LaunchTrace> decode_trace(const nlohmann::json& result, int case_index);
 Result<CompileOutcome> decode_compile(const nlohmann::json& result);
+Result<std::vector<KernelIr>> decode_ttir(const nlohmann::json& result);
 Result<VerifyOutcome> decode_verify(const nlohmann::json& result);
 /// `samples` is how many the schedule asked for; any other number of them is an error.
 Result<BenchSamples> decode_bench(const nlohmann::json& result, std::size_t samples);

@@ -58,6 +58,13 @@ struct CompileOutcome {
   std::vector<CompiledKernel> kernels;
 };
 
+/// Triton IR of one kernel, as its target's first stage leaves it.
+struct KernelIr {
+  std::string name;
+  int line = 0;  // of its `def`
+  std::string text;
+};
+
 /// Tolerances for one output dtype: `|actual - expected| <= atol + rtol |expected|` elementwise,
 /// and `t` as the floor and limit of MERE and MARE.
 struct AccuracyRule {

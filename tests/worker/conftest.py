@@ -111,6 +111,17 @@ def worker(session_worker: WorkerProcess) -> WorkerProcess:
     return session_worker
 
 
+@pytest.fixture(scope="module")
+def native() -> Iterator[WorkerProcess]:
+    """A worker with the native CPU backend."""
+    worker = WorkerProcess({"KSPLIT_CPU": ""})
+    if worker.ask("hello")["executor"] != "native-cpu":
+        worker.close()
+        pytest.skip("the CPU backend is not built")
+    yield worker
+    assert worker.close() == 0
+
+
 class Operator:
     """A task in a folder of its own, written by a test."""
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from conftest import RULES, Operator, WorkerProcess
@@ -144,16 +143,6 @@ def test_operators_in_place_and_on_views(
     assert found["error"] is None and found["fault"] is None
     assert found["outputs"][0]["changed_inputs"] == changed
     assert found["outputs"][0]["aliased_inputs"] == aliased
-
-
-@pytest.fixture(scope="module")
-def native() -> Iterator[WorkerProcess]:
-    worker = WorkerProcess({"KSPLIT_CPU": ""})
-    if worker.ask("hello")["executor"] != "native-cpu":
-        worker.close()
-        pytest.skip("the CPU backend is not built")
-    yield worker
-    assert worker.close() == 0
 
 
 @pytest.fixture

@@ -91,6 +91,10 @@ json compile_answer() {
              {"shared_bytes", 2048}}}}};
 }
 
+json ttir_answer() {
+  return {{"kernels", {{{"name", "k"}, {"line", 7}, {"ttir", "module {\n}\n"}}}}};
+}
+
 json verify_answer() {
   return {{"cases",
            {{{"case", 1},
@@ -204,6 +208,15 @@ TEST(Decode, Compile) {
   EXPECT_EQ(outcome->kernels.at(0).shared_bytes, 2048);
 }
 
+TEST(Decode, Ttir) {
+  const auto kernels = decode_ttir(ttir_answer());
+  ASSERT_TRUE(kernels) << kernels.error().message;
+  ASSERT_EQ(kernels->size(), 1U);
+  EXPECT_EQ(kernels->at(0).name, "k");
+  EXPECT_EQ(kernels->at(0).line, 7);
+  EXPECT_EQ(kernels->at(0).text, "module {\n}\n");
+}
+
 TEST(Decode, Verify) {
   const auto outcome = decode_verify(verify_answer());
   ASSERT_TRUE(outcome) << outcome.error().message;
@@ -275,6 +288,7 @@ std::vector<Operation> operations() {
       {"graph", graph_answer(), [](const json& j) { return error_of(decode_graph(j)); }},
       {"trace", trace_answer(), [](const json& j) { return error_of(decode_trace(j, 1)); }},
       {"compile", compile_answer(), [](const json& j) { return error_of(decode_compile(j)); }},
+      {"ttir", ttir_answer(), [](const json& j) { return error_of(decode_ttir(j)); }},
       {"verify", verify_answer(), [](const json& j) { return error_of(decode_verify(j)); }},
       {"bench", bench_answer(), [](const json& j) { return error_of(decode_bench(j, 2)); }},
       {"latency", latency_answer(), [](const json& j) { return error_of(decode_latency(j, 1)); }},
