@@ -96,7 +96,12 @@ class Device:
 
 
 def open_device(name: str) -> Device:
-    """Opens `cpu`, `cuda[:N]` or `npu[:N]`; what is missing is an `environment` error."""
+    """Opens `cpu`, `cuda[:N]`, `npu[:N]`, or by `auto` a GPU where torch sees one, else the CPU.
+
+    What is missing is an `environment` error.
+    """
+    if name == "auto":
+        name = "cuda" if _require("torch").cuda.is_available() else "cpu"
     kind, _, index_text = name.partition(":")
     if kind not in ("cpu", "cuda", "npu") or (index_text and not index_text.isdigit()):
         raise RequestError("environment", f"no device is called {name!r}: use cpu, cuda:N or npu:N")

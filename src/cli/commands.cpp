@@ -74,9 +74,7 @@ Result<ExitStatus> run_verify(const Arguments& arguments, Console& console) {
   return verdict.passed() ? kDone : kAnswerIsNo;
 }
 
-Result<ExitStatus> run_bench(const Arguments& arguments, Console& console) {
-  KSPLIT_TRY(const PerfResult perf,
-             bench_file(arguments.options, arguments.implementation, console));
+void print_times(const PerfResult& perf, Console& console) {
   for (const ShapeResult& shape : perf.per_shape_results) {
     const auto microseconds = [](const Measurement& m) {
       return m.avg_latency_ms ? fmt::format("{:.2f} µs", *m.avg_latency_ms * 1000) : "-";
@@ -86,6 +84,12 @@ Result<ExitStatus> run_bench(const Arguments& arguments, Console& console) {
                              microseconds(shape.implementation), microseconds(shape.framework),
                              ratio ? fmt::format("{:.2f}x", *ratio) : "no ratio"));
   }
+}
+
+Result<ExitStatus> run_bench(const Arguments& arguments, Console& console) {
+  KSPLIT_TRY(const PerfResult perf,
+             bench_file(arguments.options, arguments.implementation, console));
+  print_times(perf, console);
   console.line(perf.speedup_vs_torch
                    ? fmt::format("bench     {:.2f}x torch (geomean of {} cases)",
                                  *perf.speedup_vs_torch, perf.per_shape_results.size())
@@ -94,9 +98,42 @@ Result<ExitStatus> run_bench(const Arguments& arguments, Console& console) {
   return kDone;
 }
 
+Result<ExitStatus> run_compat_verify(const CompatVerify& options, Console& console) {
+  KSPLIT_TRY(const VerifyResult result, compat_verify(options, console));
+  for (const VerifyFailure& failure : result.failures) {
+    console.line(
+        fmt::format("case {}: {}: {}", failure.case_idx, failure.error_type, failure.error_msg));
+  }
+  console.line(
+      fmt::format("verify    {} of {} cases passed", result.passed_cases, result.total_cases));
+  console.line(wrote_line({options.output.value_or(options.input.verify_result()).string()}));
+  return result.failed_cases == 0 ? kDone : kAnswerIsNo;
+}
+
+Result<ExitStatus> run_compat_benchmark(const CompatBenchmark& options, Console& console) {
+  if (options.framework_latency_ms && !options.skip_framework) {
+    console.line("warning   --framework_latency_ms counts only with --skip_framework");
+  }
+  KSPLIT_TRY(const PerfResult perf, compat_benchmark(options, console));
+  print_times(perf, console);
+  for (const ShapeResult& shape : perf.per_shape_results) {
+    if (shape.passed) continue;
+    console.line(fmt::format("case {}: {}: {}", shape.case_idx, shape.error_type, shape.error_msg));
+  }
+  console.line(perf.speedup_vs_torch
+                   ? fmt::format("benchmark {:.2f}x torch (geomean)", *perf.speedup_vs_torch)
+                   : "benchmark no ratio to torch");
+  console.line(wrote_line({options.output.value_or(options.input.perf_result()).string()}));
+  return kDone;
+}
+
 }  // namespace
 
-ExitStatus exit_status_of(ErrorCode code) {
+ExitStatus exit_status_of(ErrorCode code, Command command) {
+  if (is_compat(command) && code != ErrorCode::interrupted) {
+    // Callers of the benchmark take this status, and no other, for "verify first".
+    return code == ErrorCode::verification_failed ? kBadInput : kAnswerIsNo;
+  }
   switch (code) {
     case ErrorCode::base_inaccurate:
     case ErrorCode::verification_failed:
@@ -113,6 +150,9 @@ Result<ExitStatus> run(const Arguments& arguments) {
     case Command::plan: return run_plan(arguments, console);
     case Command::verify: return run_verify(arguments, console);
     case Command::bench: return run_bench(arguments, console);
+    case Command::compat_verify: return run_compat_verify(arguments.compat_verify, console);
+    case Command::compat_benchmark:
+      return run_compat_benchmark(arguments.compat_benchmark, console);
   }
   return kDone;
 }

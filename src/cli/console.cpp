@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -64,6 +65,16 @@ std::string describe(const Error& error) {
   for (const std::string& cause : error.causes) text += fmt::format("   = {}\n", cause);
   if (!error.hint.empty()) text += fmt::format("\nhint: {}\n", error.hint);
   return text;
+}
+
+std::string describe_on_one_line(const Error& error) {
+  std::string text = fmt::format("error[{}]: {}", name_of(error.code), error.message);
+  if (error.at && error.at->line > 0) {
+    text += fmt::format(" ({}:{})", error.at->file, error.at->line);
+  }
+  if (!error.hint.empty()) text += fmt::format("; {}", error.hint);
+  std::ranges::replace(text, '\n', ' ');
+  return text + '\n';
 }
 
 std::string describe_as_json(const Error& error) {

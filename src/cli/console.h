@@ -33,6 +33,9 @@ class Console : public Observer {
 /// error[code]: message, the place, the context, and a hint on a line of its own.
 std::string describe(const Error& error);
 
+/// The same on one line, message and hint only, for callers that keep a line.
+std::string describe_on_one_line(const Error& error);
+
 /// The same for machines: {"error": {"code", "message", "file", "line", "column", "causes",
 /// "hint"}}.
 std::string describe_as_json(const Error& error);

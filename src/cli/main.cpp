@@ -38,10 +38,11 @@ bool asks_for_json(int argc, char** argv) {
   return false;
 }
 
-int report(const Error& error, bool json) {
+int report(const Error& error, cli::Command command, bool json) {
   if (json) fmt::print("{}", cli::describe_as_json(error));
-  fmt::print(stderr, "{}", cli::describe(error));
-  return cli::exit_status_of(error.code);
+  fmt::print(stderr, "{}",
+             cli::is_compat(command) ? cli::describe_on_one_line(error) : cli::describe(error));
+  return cli::exit_status_of(error.code, command);
 }
 
 }  // namespace
@@ -49,15 +50,16 @@ int report(const Error& error, bool json) {
 int main(int argc, char** argv) {
   install_signal_handlers();
   const bool json = asks_for_json(argc, argv);
+  const cli::Command command = cli::named_command(argc, argv);
   try {
     const auto parsed = cli::parse_arguments(argc, argv);
-    if (!parsed) return report(parsed.error(), json);
+    if (!parsed) return report(parsed.error(), command, json);
     if (!parsed->text.empty()) {
       fmt::print("{}", parsed->text);
       return cli::kDone;
     }
     const auto status = cli::run(parsed->arguments);
-    return status ? *status : report(status.error(), json);
+    return status ? *status : report(status.error(), command, json);
   } catch (const std::exception& bug) {
     fmt::print(stderr,
                "internal error: {}\nThis is a bug in ksplit {}; please report it with the "

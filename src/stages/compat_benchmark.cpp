@@ -120,10 +120,10 @@ Status check_verified(const CompatBenchmark& options, std::optional<int> task_ca
   const std::filesystem::path file = options.input.verify_result();
   KSPLIT_TRY(const int verified, read_passed_verify(file, options.input.op_name));
   if (!task_cases || verified == *task_cases) return {};
-  return fail(ErrorCode::verification_failed,
-              fmt::format("`{}` is about {} cases, the task has {}", file.string(), verified,
-                          *task_cases),
-              "verify the implementation anew");
+  return fail(
+      ErrorCode::verification_failed,
+      fmt::format("`{}` is about {} cases, the task has {}", file.string(), verified, *task_cases),
+      "verify the implementation anew");
 }
 
 }  // namespace
@@ -143,8 +143,8 @@ Result<PerfResult> compat_benchmark(const CompatBenchmark& options, Observer& ob
   }
   PerfResult result =
       summarize_perf(options.input.op_name, options.warmup, options.repeats, std::move(shapes));
-  KSPLIT_TRY_STATUS(write_file(options.output.value_or(options.input.perf_result()),
-                               to_text(to_json(result))));
+  KSPLIT_TRY_STATUS(
+      write_file(options.output.value_or(options.input.perf_result()), to_text(to_json(result))));
   return result;
 }
 

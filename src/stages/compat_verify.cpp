@@ -90,8 +90,8 @@ Result<VerifyResult> compat_verify(const CompatVerify& options, Observer& observ
   }
   result.failed_cases = static_cast<int>(result.failures.size());
   result.passed_cases = total - result.failed_cases;
-  KSPLIT_TRY_STATUS(write_file(options.output.value_or(options.input.verify_result()),
-                               to_text(to_json(result))));
+  KSPLIT_TRY_STATUS(
+      write_file(options.output.value_or(options.input.verify_result()), to_text(to_json(result))));
   return result;
 }
 

@@ -117,8 +117,9 @@ nlohmann::ordered_json to_json(const VerifyResult& result);
 Result<PerfResult> parse_perf(const std::string& text, const std::string& file);
 Result<PerfResult> read_perf(const std::filesystem::path& file);
 
-/// The number of cases of a verify result that lets its implementation be timed: one of the operator
-/// `op_name` in which every case passed. Errors: verification-failed, saying what is missing.
+/// The number of cases of a verify result that lets its implementation be timed: one of the
+/// operator `op_name` in which every case passed. Errors: verification-failed, saying what is
+/// missing.
 Result<int> read_passed_verify(const std::filesystem::path& file, const std::string& op_name);
 
 /// Where a work directory keeps the perf result: `output/optimized_perf_result.json`, else

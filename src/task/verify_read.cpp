@@ -57,8 +57,8 @@ Result<int> read_passed_verify(const std::filesystem::path& file, const std::str
   if (!total || !passed) return refused(file, "lacks the count total_cases or passed_cases");
   if (*total == 0) return refused(file, "is about no case at all");
   if (*passed != *total) {
-    return refused(file, fmt::format("has {} of {} cases passed{}", *passed, *total,
-                                     first_failure(json)));
+    return refused(
+        file, fmt::format("has {} of {} cases passed{}", *passed, *total, first_failure(json)));
   }
   const auto op = json.find("op_name");
   if (op != json.end() && *op != op_name) {
