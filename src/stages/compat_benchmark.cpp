@@ -102,6 +102,7 @@ class CaseTimer {
     timed_out_ = deadline.passed();
     if (!samples) return fail(samples.error());
     std::vector<Measurement> sides;
+    sides.reserve(arms.size());
     for (int arm = 0; arm < count; ++arm) {
       sides.push_back({mean_ms(schedule, samples->device_us, arm, options_.warmup), {}, {}});
     }

@@ -46,7 +46,7 @@ std::string exception_kind(const std::string& message) {
   const auto end = std::find_if_not(begin, message.end(), in_identifier);
   if (begin == end || !begins_identifier(*begin)) return {};
   const std::string_view rest(end, message.end());
-  const bool whole = rest.empty() || rest.starts_with(":") || rest.starts_with(" (line ");
+  const bool whole = rest.empty() || rest.starts_with(':') || rest.starts_with(" (line ");
   return whole ? std::string(begin, end) : std::string();
 }
 

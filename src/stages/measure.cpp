@@ -135,6 +135,7 @@ Result<std::vector<double>> warm_survey(Session& session, const std::vector<Arm>
              bench_surviving(session, arms, case_index, schedule, effort_of(session).warm_launches,
                              Regime::warm));
   std::vector<double> medians;
+  medians.reserve(arms.size());
   for (int arm = 0; arm < count; ++arm) {
     medians.push_back(median_or_nan(samples_of(schedule, samples.device_us, arm)));
   }

@@ -177,7 +177,9 @@ Result<Screening> screen(Session& session, const GroupWork& work, const std::vec
                                effort_of(session).warm_launches, Regime::warm));
     const auto ratios = ratios_to_base(schedule, warm.device_us, in.size());
     for (std::size_t i = 0; i < in.size(); ++i) {
-      if (row[i] && ratios[i] && *ratios[i] > kWarmLoss) row[i] = std::max(*row[i], *ratios[i]);
+      const std::optional<double> cold = row[i];
+      const std::optional<double> hot = ratios[i];
+      if (cold && hot && *hot > kWarmLoss) row[i] = std::max(*cold, *hot);
     }
   }
   return screening;
